@@ -39,10 +39,14 @@ type ServiceAddress struct {
 }
 
 // Weights are the DNS SRV weights of an instance by its health, 0 to 65535.
+// A registration without any gets DefaultWeights.
 type Weights struct {
 	Passing int
 	Warning int
 }
+
+// DefaultWeights are those of a registration that gives none.
+var DefaultWeights = Weights{Passing: 1, Warning: 1}
 
 // Connect says how an instance takes part in the mesh.
 type Connect struct {

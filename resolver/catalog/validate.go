@@ -150,9 +150,6 @@ func (s *Service) complete(node string) error {
 	if err := ValidateMeta(s.Meta, NoReservedKey); err != nil {
 		return Errorf(Invalid, "failed inserting service: Invalid Service Meta for node %s and serviceID %s: %s", node, s.ID, err)
 	}
-	if s.Weights == (Weights{}) {
-		s.Weights = Weights{Passing: 1, Warning: 1}
-	}
 	return s.completeProxy()
 }
 

@@ -193,3 +193,15 @@ func walk[T any](tree *iradix.Tree[T]) iter.Seq[T] {
 		}
 	}
 }
+
+// ServiceByID finds the registration with an ID on the node; nil if there is
+// none.
+func (e *NodeEntry) ServiceByID(id string) *catalog.Service {
+	if i, found := find(e.services, id, serviceID); found {
+		return e.services[i]
+	}
+	return nil
+}
+
+// HasService tells whether a service with the ID is registered on the node.
+func (e *NodeEntry) HasService(id string) bool { return e.ServiceByID(id) != nil }
