@@ -37,8 +37,10 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	if err == nil {
 		return exitOK
 	}
-	for line := range strings.SplitSeq(strings.TrimSpace(err.Error()), "\n") {
-		fmt.Fprintf(stderr, "signpost: %s\n", line)
+	for line := range strings.SplitSeq(err.Error(), "\n") {
+		if line = strings.TrimSpace(line); line != "" { // cobra's suggestions have empty ones
+			fmt.Fprintf(stderr, "signpost: %s\n", line)
+		}
 	}
 	var usage usageError
 	var fault *config.Fault

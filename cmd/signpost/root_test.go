@@ -70,6 +70,12 @@ func TestEveryFaultOfTheConfigurationIsALineOnStderr(t *testing.T) {
 		"signpost: SIGNPOST_DNS: addresses.dns: \"nowhere\" is not host:port\n", stderr)
 }
 
+func TestAMistypedCommandIsToldItsLikeness(t *testing.T) {
+	_, _, stderr := signpost(t, "helth")
+	require.Equal(t, "signpost: unknown command \"helth\" for \"signpost\"\n"+
+		"signpost: Did you mean this?\nsignpost: health\nsignpost: see signpost --help\n", stderr)
+}
+
 func TestVersionIsOneLine(t *testing.T) {
 	_, stdout, _ := signpost(t, "--version")
 	require.Regexp(t, `^signpost \S+\n$`, stdout)
