@@ -205,3 +205,7 @@ func (e *NodeEntry) ServiceByID(id string) *catalog.Service {
 
 // HasService tells whether a service with the ID is registered on the node.
 func (e *NodeEntry) HasService(id string) bool { return e.ServiceByID(id) != nil }
+
+// Floor is the index up to which tombstones were forgotten: everything may
+// have changed there.
+func (s *Snapshot) Floor() catalog.Index { return s.floor }

@@ -16,6 +16,8 @@ const (
 	NodeCheck                 // every check on a node
 	Service                   // a service: its instances, their nodes and checks
 	Mesh                      // the same, of the mesh-capable instances for a name
+	Session                   // a session by its ID
+	Sessions                  // the list of all sessions
 	Query                     // a prepared query by its ID
 	QueryName                 // a prepared query by its name
 	numKinds
@@ -24,7 +26,7 @@ const (
 // kindNames are the words of the tombstones table.
 var kindNames = [numKinds]string{
 	"", "nodes", "services", "checks", "queries", "node", "node_level", "node_checks",
-	"service", "mesh", "query", "query_name",
+	"service", "mesh", "session", "sessions", "query", "query_name",
 }
 
 func (k Kind) String() string { return kindNames[k] }
