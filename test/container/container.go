@@ -1,0 +1,212 @@
+// Package container runs a server for tests in Docker, through testcontainers-go.
+//
+// Purpose: the Docker way of test/testdb and test/testredis.
+//
+// Invariants:
+//   - Whether Docker can help is decided quickly: no engine, or one that neither has the image nor can pull it in
+//     the time given, is an error that the caller takes as "try the next way".
+//   - A container ends with its owner, however that one ends. Its first process watches its standard input,
+//     which only the owner's open connection to the engine keeps open. No second container (testcontainers' own
+//     reaper) is needed for that, whose image would have to be pulled too.
+//
+// Called by test/testdb and test/testredis.
+package container
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/moby/moby/api/types/container"
+	"github.com/moby/moby/client"
+	"github.com/testcontainers/testcontainers-go"
+	"github.com/testcontainers/testcontainers-go/log"
+)
+
+// Spec says what to run.
+type Spec struct {
+	Image Image
+	// Env is the environment of the server.
+	Env map[string]string
+	// Args replace the image's own command.
+	Args []string
+	// Port is the server's port, such as "5432/tcp".
+	Port string
+	// PullPatience is how long pulling the image may take.
+	PullPatience time.Duration
+	// Ready is asked again and again with the server's address (host:port) until it returns nil.
+	Ready func(ctx context.Context, addr string) error
+}
+
+// Container is a server that runs in Docker and is ready.
+type Container struct {
+	// Addr is host:port of the server as seen from here.
+	Addr string
+
+	docker *testcontainers.DockerContainer
+	// lifeline is the connection that holds the container's standard input open.
+	lifeline *client.HijackedResponse
+	stop     sync.Once
+	stopErr  error
+}
+
+// enginePatience is how long a Docker engine may take to answer its first question.
+const enginePatience = 5 * time.Second
+
+// readyPatience is how long a server may take from its start to its first answer.
+const readyPatience = 60 * time.Second
+
+// watched runs the server beside a process that waits for the end of standard input. When either ends, so does
+// the container, since the shell is its first process.
+const watched = `exec 3<&0 </dev/null
+"$@" 3<&- &
+pid=$!
+(cat <&3 >/dev/null; kill -s KILL "$pid") &
+wait "$pid"`
+
+// Start runs the server and waits until it is ready. Every error means that Docker cannot help here.
+func Start(ctx context.Context, spec Spec) (*Container, error) {
+	// The container watches its owner by itself; see the package comment.
+	if err := os.Setenv("TESTCONTAINERS_RYUK_DISABLED", "true"); err != nil {
+		return nil, err
+	}
+	log.SetDefault(log.NewNoopLogger())
+	engine, err := connect(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("no Docker engine: %w", err)
+	}
+	defer engine.Close()
+	image, command, err := spec.Image.find(ctx, engine, spec.PullPatience)
+	if err != nil {
+		return nil, err
+	}
+	if len(spec.Args) > 0 {
+		command.cmd = spec.Args
+	}
+
+	c := &Container{}
+	c.docker, err = testcontainers.Run(ctx, image,
+		testcontainers.WithEnv(spec.Env),
+		testcontainers.WithExposedPorts(spec.Port),
+		testcontainers.WithEntrypoint(append([]string{"/bin/sh", "-c", watched, "sh"}, command.entrypoint...)...),
+		testcontainers.WithCmd(command.cmd...),
+		testcontainers.WithConfigModifier(func(cfg *container.Config) {
+			cfg.OpenStdin, cfg.StdinOnce, cfg.AttachStdin = true, true, true
+		}),
+		testcontainers.WithHostConfigModifier(func(cfg *container.HostConfig) {
+			cfg.AutoRemove = true
+			cfg.ShmSize = 256 << 20
+		}),
+		testcontainers.WithAdditionalLifecycleHooks(testcontainers.ContainerLifecycleHooks{
+			PostCreates: []testcontainers.ContainerHook{c.attach(engine)},
+		}),
+	)
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("run %s in Docker: %w", image, err), c.Stop())
+	}
+	addrs, err := c.addresses(ctx, engine, spec.Port)
+	if err == nil {
+		err = c.await(ctx, spec, addrs)
+	}
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("%s in Docker: %w", image, err), c.Stop())
+	}
+	return c, nil
+}
+
+// connect finds the engine that the environment, the Docker context or the usual sockets name.
+func connect(ctx context.Context) (*testcontainers.DockerClient, error) {
+	ctx, cancel := context.WithTimeout(ctx, enginePatience)
+	defer cancel()
+	engine, err := testcontainers.NewDockerClientWithOpts(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := engine.Ping(ctx, client.PingOptions{}); err != nil {
+		return nil, err
+	}
+	return engine, nil
+}
+
+// attach takes hold of the container's standard input before it starts.
+func (c *Container) attach(engine *testcontainers.DockerClient) testcontainers.ContainerHook {
+	return func(ctx context.Context, created testcontainers.Container) error {
+		// The connection must live longer than the context of the start.
+		attached, err := engine.ContainerAttach(context.WithoutCancel(ctx), created.GetContainerID(),
+			client.ContainerAttachOptions{Stream: true, Stdin: true})
+		if err != nil {
+			return fmt.Errorf("attach to container: %w", err)
+		}
+		c.lifeline = &attached.HijackedResponse
+		return nil
+	}
+}
+
+// await asks Ready until the server answers or the patience is used up.
+func (c *Container) await(ctx context.Context, spec Spec, addrs []string) error {
+	ctx, cancel := context.WithTimeout(ctx, readyPatience)
+	defer cancel()
+	tick := time.NewTicker(50 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		var err error
+		for _, addr := range addrs {
+			if err = askOnce(ctx, spec, addr); err == nil {
+				c.Addr = addr
+				return nil
+			}
+		}
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return fmt.Errorf("not ready: %w", err)
+		}
+		if state, inspectErr := c.docker.State(ctx); inspectErr != nil || !state.Running {
+			return fmt.Errorf("ended at once: %w", errors.Join(err, inspectErr))
+		}
+	}
+}
+
+// askOnce bounds one question: an address that is not the server's may swallow it.
+func askOnce(ctx context.Context, spec Spec, addr string) error {
+	ctx, cancel := context.WithTimeout(ctx, time.Second)
+	defer cancel()
+	return spec.Ready(ctx, addr)
+}
+
+// addresses lists where the server may be reached. A program that runs in a container itself, beside the server's,
+// reaches it by the network's gateway, which testcontainers tells; but a file that marks a container may be found
+// where there is none, and then the server is on loopback, as usual.
+func (c *Container) addresses(ctx context.Context, engine *testcontainers.DockerClient, port string) ([]string, error) {
+	host, err := c.docker.Host(ctx)
+	if err != nil {
+		return nil, err
+	}
+	mapped, err := c.docker.MappedPort(ctx, port)
+	if err != nil {
+		return nil, err
+	}
+	addrs := []string{net.JoinHostPort(host, mapped.Port())}
+	if strings.HasPrefix(engine.DaemonHost(), "unix:") && host != "localhost" && host != "127.0.0.1" {
+		addrs = append([]string{net.JoinHostPort("127.0.0.1", mapped.Port())}, addrs...)
+	}
+	return addrs, nil
+}
+
+// Stop ends and removes the container. It may be called more than once.
+func (c *Container) Stop() error {
+	c.stop.Do(func() {
+		if c.lifeline != nil {
+			c.lifeline.Close()
+		}
+		if c.docker != nil {
+			c.stopErr = testcontainers.TerminateContainer(c.docker, testcontainers.StopTimeout(0))
+		}
+	})
+	return c.stopErr
+}
