@@ -1,6 +1,7 @@
 package catalog
 
 import (
+	"bytes"
 	"net/netip"
 	"regexp"
 	"strings"
@@ -74,15 +75,33 @@ func ValidateName(what, name string) error {
 	return nil
 }
 
-// ValidateText refuses what Postgres cannot store as text.
+// ValidateText refuses JSON that Postgres cannot store as text: what is not
+// UTF-8, and strings that hold NUL. An escaped backslash before "u0000" is
+// text like any other.
 func ValidateText(b []byte) error {
-	switch {
-	case !utf8.Valid(b):
+	if !utf8.Valid(b) {
 		return Errorf(Invalid, "Request decode failed: the body is not valid UTF-8")
-	case strings.Contains(string(b), `\u0000`), strings.ContainsRune(string(b), 0):
+	}
+	if bytes.IndexByte(b, 0) >= 0 || escapesNUL(b) {
 		return Errorf(Invalid, "Request decode failed: text must not contain NUL")
 	}
 	return nil
+}
+
+func escapesNUL(b []byte) bool {
+	for {
+		at := bytes.IndexByte(b, '\\')
+		if at < 0 {
+			return false
+		}
+		b = b[at+1:]
+		if bytes.HasPrefix(b, []byte("u0000")) {
+			return true
+		}
+		if len(b) > 0 {
+			b = b[1:] // the escaped character, a backslash perhaps
+		}
+	}
 }
 
 // Validate completes a registration with the defaults of the interface (IDs
