@@ -73,7 +73,8 @@ BEGIN
     PERFORM set_config('signpost.tx', tx::text, true),
         set_config('enable_seqscan', 'off', true),
         set_config('enable_hashjoin', 'off', true),
-        set_config('enable_mergejoin', 'off', true);
+        set_config('enable_mergejoin', 'off', true),
+        set_config('jit', 'off', true); -- what is switched off looks costly to it
 END $$;
 
 -- After a lost answer: the index that the transaction committed, or null if

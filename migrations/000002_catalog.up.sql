@@ -63,7 +63,7 @@ $$;
 -- that comes later.
 
 CREATE FUNCTION signpost.log_nodes_put() RETURNS trigger
-LANGUAGE plpgsql SECURITY DEFINER SET search_path = signpost, pg_temp SET enable_nestloop = off SET enable_hashjoin = on AS $$
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = signpost, pg_temp SET enable_nestloop = off SET enable_hashjoin = on SET jit = off AS $$
 DECLARE
     at bigint := drawn_index();
 BEGIN
@@ -99,7 +99,7 @@ BEGIN
 END $$;
 
 CREATE FUNCTION signpost.log_services_put() RETURNS trigger
-LANGUAGE plpgsql SECURITY DEFINER SET search_path = signpost, pg_temp SET enable_nestloop = off SET enable_hashjoin = on AS $$
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = signpost, pg_temp SET enable_nestloop = off SET enable_hashjoin = on SET jit = off AS $$
 DECLARE
     at bigint := drawn_index();
 BEGIN
@@ -158,7 +158,7 @@ LANGUAGE sql SECURITY DEFINER SET search_path = signpost, pg_temp AS $$
 $$;
 
 CREATE FUNCTION signpost.log_checks_put() RETURNS trigger
-LANGUAGE plpgsql SECURITY DEFINER SET search_path = signpost, pg_temp SET enable_nestloop = off SET enable_hashjoin = on AS $$
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = signpost, pg_temp SET enable_nestloop = off SET enable_hashjoin = on SET jit = off AS $$
 DECLARE
     at bigint := drawn_index();
     gone record;

@@ -27,7 +27,7 @@ CREATE UNIQUE INDEX queries_folded_name ON signpost.queries (lower(name COLLATE 
 CREATE UNIQUE INDEX queries_catch_all ON signpost.queries ((true)) WHERE name = '' AND template ->> 'Type' <> '';
 
 CREATE FUNCTION signpost.log_sessions_put() RETURNS trigger
-LANGUAGE plpgsql SECURITY DEFINER SET search_path = signpost, pg_temp SET enable_nestloop = off SET enable_hashjoin = on AS $$
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = signpost, pg_temp SET enable_nestloop = off SET enable_hashjoin = on SET jit = off AS $$
 DECLARE
     at bigint := drawn_index();
 BEGIN
@@ -61,7 +61,7 @@ BEGIN
 END $$;
 
 CREATE FUNCTION signpost.log_queries_put() RETURNS trigger
-LANGUAGE plpgsql SECURITY DEFINER SET search_path = signpost, pg_temp SET enable_nestloop = off SET enable_hashjoin = on AS $$
+LANGUAGE plpgsql SECURITY DEFINER SET search_path = signpost, pg_temp SET enable_nestloop = off SET enable_hashjoin = on SET jit = off AS $$
 DECLARE
     at bigint := drawn_index();
 BEGIN
