@@ -18,8 +18,9 @@ const (
 	stateSerialization       = "40001"
 	stateUndefinedTable      = "42P01"
 	stateInvalidSchema       = "3F000"
-	stateReadOnly            = "25006"
-	stateNoPrivilege         = "42501"
+	stateStartingUp          = "57P03"
+	stateShutdown            = "57P01"
+	stateCrash               = "57P02"
 )
 
 // classes of SQLSTATEs that one write of a group is to blame for.
@@ -84,4 +85,15 @@ func public(err error) error {
 		return catalog.Wrap(catalog.Invalid, err, "the database refused the write: "+pg.Message)
 	}
 	return catalog.Wrap(catalog.Unavailable, err, fmt.Sprintf("the catalog's database refused the write (SQLSTATE %s); nothing was changed", pg.Code))
+}
+
+// IsAway tells whether err means that the database could not be reached, so
+// that trying again later may help. What the server refused is not away.
+func IsAway(err error) bool {
+	var pg *pgconn.PgError
+	if errors.As(err, &pg) {
+		return pg.Code == stateStartingUp || pg.Code == stateShutdown || pg.Code == stateCrash
+	}
+	var connect *pgconn.ConnectError
+	return errors.As(err, &connect) || pgconn.Timeout(err) || pgconn.SafeToRetry(err)
 }

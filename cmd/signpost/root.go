@@ -67,6 +67,9 @@ func newRootCommand() *cobra.Command {
 	}
 	root.SetVersionTemplate("{{.Name}} {{.Version}}\n")
 	root.AddCommand(
+		newServeCommand(),
+		newDevCommand(),
+		newMigrateCommand(),
 		newHealthCommand(),
 		newLookupCommand(),
 	)
