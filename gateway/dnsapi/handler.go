@@ -53,8 +53,10 @@ type worker struct {
 	opt      dns.OPT
 	task     task
 	labels   []string
-	answer   []dns.RR
-	extra    []dns.RR
+	answer   []dns.RR // of the question itself
+	beside   []dns.RR // what its SRV records lead to
+	ends     []int    // where, for each of them
+	extra    []dns.RR // the additional section with the OPT record
 	records  records
 	buf      []byte
 }
@@ -126,7 +128,6 @@ func bare(w *worker, packet []byte, rcode int) []byte {
 func (h *handler) respond(ctx context.Context, w *worker, e *edns, from client) []byte {
 	started := h.now()
 	w.records.reset()
-	w.answer, w.extra = w.answer[:0], w.extra[:0]
 	question := &w.question.Question[0]
 	t := &w.task
 	*t = task{handler: h, ctx: ctx, w: w, owner: question.Name, qtype: question.Qtype}

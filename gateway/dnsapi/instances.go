@@ -1,7 +1,6 @@
 package dnsapi
 
 import (
-	"encoding/hex"
 	"net/netip"
 
 	"github.com/miekg/dns"
@@ -77,9 +76,9 @@ func (t *task) addresses(f resolver.Family) (addressesFound, error) {
 	if t.ARecordLimit > 0 {
 		want = min(want, t.ARecordLimit)
 	}
-	var seen addressSet
+	var seen fewSet[netip.Addr]
 	err := t.collect(want,
-		func() { out, seen = addressesFound{records: out.records[:0]}, addressSet{} },
+		func() { out, seen = addressesFound{records: out.records[:0]}, fewSet[netip.Addr]{} },
 		func(inst *snapshot.Instance) bool {
 			address, own := resolver.InstanceAddress(inst, f)
 			ip, ok := parseIP(address)
@@ -106,118 +105,31 @@ func (t *task) isOwner(address string) bool {
 	return catalog.Fold(dns.Fqdn(address)) == catalog.Fold(t.owner)
 }
 
-// addressSet holds a few addresses in a list, and many in a map.
-type addressSet struct {
-	few  [16]netip.Addr
+// fewSet holds a few keys in a list, and many in a map.
+type fewSet[K comparable] struct {
+	few  [16]K
 	n    int
-	many map[netip.Addr]struct{}
+	many map[K]struct{}
 }
 
-// add tells whether ip is new.
-func (s *addressSet) add(ip netip.Addr) bool {
+// add tells whether k is new.
+func (s *fewSet[K]) add(k K) bool {
 	for i := range s.n {
-		if s.few[i] == ip {
+		if s.few[i] == k {
 			return false
 		}
 	}
 	if s.n < len(s.few) {
-		s.few[s.n] = ip
+		s.few[s.n] = k
 		s.n++
 		return true
 	}
-	if _, ok := s.many[ip]; ok {
+	if _, ok := s.many[k]; ok {
 		return false
 	}
 	if s.many == nil {
-		s.many = map[netip.Addr]struct{}{}
+		s.many = map[K]struct{}{}
 	}
-	s.many[ip] = struct{}{}
+	s.many[k] = struct{}{}
 	return true
-}
-
-// instanceServers gives an SRV record for each distinct node, service address
-// and port, and what is known of their targets.
-// Source: reference, DNS, section 3, "SRV details".
-func instanceServers(t *task) (reply, error) {
-	type server struct {
-		node    *catalog.Node
-		address string
-		port    int
-	}
-	var r reply
-	var seen map[server]struct{}
-	start := func() { r, seen = reply{forSubnet: t.forSubnet()}, map[server]struct{}{} }
-	start()
-	want := t.room + 1
-	err := t.collect(want, start, func(inst *snapshot.Instance) bool {
-		key := server{inst.Node, inst.Service.Address, inst.Service.Port}
-		if _, twice := seen[key]; twice {
-			return false
-		}
-		seen[key] = struct{}{}
-		t.addServer(&r, inst)
-		return len(r.answer) == want
-	})
-	return r, err
-}
-
-// addServer leaves an instance out that cannot be reached: without a usable
-// address, or with a port that no record can hold.
-func (t *task) addServer(r *reply, inst *snapshot.Instance) {
-	port := inst.Service.Port
-	target, extra, ok := t.target(inst)
-	if !ok || port < 0 || port > 65535 {
-		return
-	}
-	rr := t.w.records.srv.next()
-	*rr = dns.SRV{
-		Hdr:      t.header(t.owner, dns.TypeSRV, t.ttl),
-		Priority: 1, Weight: weight(inst), Port: uint16(port), Target: target,
-	}
-	r.answer = append(r.answer, rr)
-	r.extra = append(r.extra, extra...)
-	if !t.NoNodeMetaTXT {
-		if name, ok := t.nodeName(inst.Node); ok {
-			r.extra = append(r.extra, t.texts(name, inst.Node, t.ttl)...)
-		}
-	}
-	r.ends = append(r.ends, len(r.extra))
-}
-
-// target is the host that an SRV record leads to, with its addresses.
-func (t *task) target(inst *snapshot.Instance) (string, []dns.RR, bool) {
-	address, own := resolver.InstanceAddress(inst, resolver.AnyFamily)
-	if own && t.isOwner(address) {
-		address, own = resolver.NodeAddress(inst.Node, resolver.AnyFamily), false
-	}
-	ip, ok := parseIP(address)
-	if !ok {
-		if !isHostName(address) {
-			return "", nil, false
-		}
-		extra, err := t.chase(dns.Fqdn(address), dns.TypeSRV)
-		if err != nil {
-			extra = nil
-		}
-		return dns.Fqdn(address), extra, true
-	}
-	target, ok := t.nodeName(inst.Node)
-	if own || !ok {
-		target = hex.EncodeToString(ip.AsSlice()) + ".addr." + t.datacenter + "." + t.name.zone.name
-	}
-	return target, []dns.RR{t.address(target, ip, t.ttl)}, true
-}
-
-// weight is by the worst check of an instance.
-func weight(inst *snapshot.Instance) uint16 {
-	w := 1
-	switch inst.Status() {
-	case catalog.Passing:
-		w = inst.Service.Weights.Passing
-	case catalog.Warning:
-		w = inst.Service.Weights.Warning
-	case catalog.Critical:
-		w = 0
-	}
-	return uint16(min(max(w, 0), 65535))
 }
