@@ -21,7 +21,8 @@ const (
 
 // connections are those that are open, at most so many at a time.
 type connections struct {
-	limit int
+	limit    int
+	patience time.Duration // with a client that neither asks nor takes an answer
 
 	mu     sync.Mutex
 	open   map[net.Conn]struct{}
@@ -29,7 +30,7 @@ type connections struct {
 }
 
 func newConnections(limit int) *connections {
-	return &connections{limit: limit, open: map[net.Conn]struct{}{}}
+	return &connections{limit: limit, patience: idleLimit, open: map[net.Conn]struct{}{}}
 }
 
 // add is false when there is no room for another one.
@@ -56,7 +57,7 @@ func (cs *connections) idle(c net.Conn) error {
 	if cs.closed {
 		return net.ErrClosed
 	}
-	return c.SetReadDeadline(time.Now().Add(idleLimit))
+	return c.SetReadDeadline(time.Now().Add(cs.patience))
 }
 
 // busy gives a client that takes nothing only so much time.
@@ -66,7 +67,7 @@ func (cs *connections) busy(c net.Conn) error {
 	if cs.closed { // drain has set a limit
 		return nil
 	}
-	return c.SetWriteDeadline(time.Now().Add(idleLimit))
+	return c.SetWriteDeadline(time.Now().Add(cs.patience))
 }
 
 // drain lets each connection answer what it has read, and no more.
