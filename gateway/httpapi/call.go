@@ -55,9 +55,8 @@ func (c *call) serve() {
 	began := c.began()
 	c.door.commonHeaders(c.gin.Writer.Header())
 	err := c.run()
-	if err != nil && c.gin.Request.Context().Err() != nil {
-		c.note(began, fmt.Errorf("the client went away: %w", context.Cause(c.gin.Request.Context())), false)
-		return
+	if errors.Is(err, context.Canceled) && c.gin.Request.Context().Err() != nil {
+		err = catalog.Wrap(catalog.Unknown, err, "the client went away") // but may still read, having closed its half only
 	}
 	if err != nil {
 		c.refuse(err)

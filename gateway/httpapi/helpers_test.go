@@ -1,7 +1,12 @@
 package httpapi
 
 import (
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
 	"regexp"
+
+	"github.com/gin-gonic/gin"
 
 	"signpost/resolver/catalog"
 	"signpost/resolver/snapshot"
@@ -21,4 +26,18 @@ func putQuery(id, name string) func(*snapshot.Builder, catalog.Index) {
 			DNS: catalog.QueryDNS{TTL: "7s"}, CreateIndex: at, ModifyIndex: at,
 		})
 	}
+}
+
+// gatewayLog is a logger that writes where the rig's does.
+func (r *rig) gatewayLog() *slog.Logger { return slog.New(slog.NewTextHandler(r.log, nil)) }
+
+// callOf is a call in the state that a handler finds it in.
+func callOf(d *door, r *http.Request) *call {
+	g, _ := gin.CreateTestContext(httptest.NewRecorder())
+	g.Request = r
+	p, err := params(nil).parse(r.URL.RawQuery)
+	if err != nil {
+		panic(err)
+	}
+	return &call{door: d, gin: g, route: &routes[0], params: p}
 }
