@@ -35,7 +35,7 @@ type member struct {
 // that is returned.
 func join(t testing.TB, url, name string) (*member, func()) {
 	t.Helper()
-	log := slog.New(slog.NewTextHandler(testWriter{t}, &slog.HandlerOptions{Level: slog.LevelDebug}))
+	log := slog.New(slog.NewTextHandler(testWriter{t}, &slog.HandlerOptions{Level: slog.LevelWarn}))
 	c := db.Config{URL: url}
 	m := &member{Replica: replica.New(c, log), name: name}
 	m.store = db.NewStore(c, m.Hint, log)
