@@ -56,7 +56,7 @@ func drawQuery(t *task, limit int) ([]*snapshot.Instance, error) {
 	r, err := gateway.Ask(t.ctx, t.g, &gateway.QueryExecute, &t.req,
 		gateway.ExecuteParams{Query: name, ExecuteOptions: resolver.ExecuteOptions{Limit: limit}})
 	switch {
-	case catalog.CodeOf(err) == catalog.NotFound && err != nil:
+	case err != nil && catalog.CodeOf(err) == catalog.NotFound:
 		return nil, errNoName
 	case err != nil:
 		return nil, err

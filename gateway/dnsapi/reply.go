@@ -2,6 +2,7 @@ package dnsapi
 
 import (
 	"context"
+	"errors"
 	"strings"
 
 	"github.com/miekg/dns"
@@ -61,7 +62,7 @@ func (t *task) reply() (reply, error) {
 	switch {
 	case n.implied && err == nil && t.qtype != dns.TypeSRV:
 		return reply{}, nil // the short form is for SRV alone
-	case err == errNoName && len(n.parts) == 1 && n.parts[0][:1] == "_":
+	case errors.Is(err, errNoName) && len(n.parts) == 1 && n.parts[0][:1] == "_":
 		return reply{}, nil // "_tcp" and the like: names of RFC 2782 are below it
 	}
 	return r, err
@@ -125,7 +126,7 @@ func (t *task) chase(target string, qtype uint16) ([]dns.RR, error) {
 	}
 	r, err := next.reply()
 	if err != nil {
-		if err == errTooDeep {
+		if errors.Is(err, errTooDeep) {
 			return nil, err
 		}
 		return nil, nil

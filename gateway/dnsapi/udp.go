@@ -26,7 +26,7 @@ type batcher interface {
 // answer to in[i] goes to where in[i] came from.
 type batch struct {
 	in, out []ipv4.Message
-	answers [batchSize][]byte
+	answers [batchSize][1][]byte
 	replyTo replyTo
 }
 
@@ -86,8 +86,9 @@ func (s *Server) answerBatch(ctx context.Context, b *batch, w *worker, n int) {
 		if answer == nil {
 			continue
 		}
-		b.answers[i] = append(b.answers[i][:0], answer...)
-		out := ipv4.Message{Buffers: [][]byte{b.answers[i]}, Addr: addr}
+		kept := &b.answers[i]
+		kept[0] = append(kept[0][:0], answer...)
+		out := ipv4.Message{Buffers: kept[:], Addr: addr}
 		if b.replyTo != nil {
 			out.OOB = b.replyTo(m.OOB[:m.NN])
 		}
