@@ -47,7 +47,7 @@ func (e *edns) source(client netip.Addr) netip.Addr {
 	return client
 }
 
-// option adds an Extended DNS Error to the answer's OPT record.
+// explain adds an Extended DNS Error to the answer's OPT record.
 func (w *worker) explain(info uint16, text string) {
 	w.opt.Option = append(w.opt.Option, &dns.EDNS0_EDE{InfoCode: info, ExtraText: text})
 }

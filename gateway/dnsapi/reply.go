@@ -62,7 +62,7 @@ func (t *task) reply() (reply, error) {
 	switch {
 	case n.implied && err == nil && t.qtype != dns.TypeSRV:
 		return reply{}, nil // the short form is for SRV alone
-	case errors.Is(err, errNoName) && len(n.parts) == 1 && n.parts[0][:1] == "_":
+	case errors.Is(err, errNoName) && len(n.parts) == 1 && strings.HasPrefix(n.parts[0], "_"):
 		return reply{}, nil // "_tcp" and the like: names of RFC 2782 are below it
 	}
 	return r, err
