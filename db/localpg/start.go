@@ -48,8 +48,7 @@ func Start(ctx context.Context, cfg Config) (*Server, error) {
 	}
 	s := &Server{acct: acct, logs: &logs{to: cfg.Logger}, durable: cfg.Durable, settings: cfg.Settings}
 	if err := s.start(ctx, cfg); err != nil {
-		s.cleanUp()
-		return nil, err
+		return nil, errors.Join(err, s.cleanUp())
 	}
 	return s, nil
 }

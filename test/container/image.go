@@ -38,7 +38,7 @@ func (i Image) find(ctx context.Context, engine *testcontainers.DockerClient, pa
 	}
 	last := names[len(names)-1]
 	if err := pull(ctx, engine, last); err != nil {
-		return "", command{}, fmt.Errorf("Docker has no image %s and cannot pull it within %v: %w", last, patience, err)
+		return "", command{}, fmt.Errorf("the Docker engine has no image %s and cannot pull it within %v: %w", last, patience, err)
 	}
 	cmd, err := inspect(ctx, engine, last)
 	return last, cmd, err

@@ -85,13 +85,13 @@ func (h *host) template(o options) (string, error) {
 	}
 	name := "signpost_template_" + sum
 	h.mu.Lock()
-	make, known := h.templates[name]
+	ready, known := h.templates[name]
 	if !known {
-		make = sync.OnceValue(func() error { return h.makeTemplate(name, o) })
-		h.templates[name] = make
+		ready = sync.OnceValue(func() error { return h.makeTemplate(name, o) })
+		h.templates[name] = ready
 	}
 	h.mu.Unlock()
-	return name, make()
+	return name, ready()
 }
 
 const (
