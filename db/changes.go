@@ -24,6 +24,23 @@ var (
 	ErrHistoryLost = errors.New("the database lost changes that were applied here")
 )
 
+// tuneReader keeps the plan for the change log from the days when it was empty
+// or had other statistics: it must always walk the index.
+const tuneReader = `SET plan_cache_mode = force_generic_plan; SET enable_seqscan = off; SET enable_bitmapscan = off; SET jit = off`
+
+// ConnectReader opens the connection for Load and Follow.
+func ConnectReader(ctx context.Context, url string) (*pgx.Conn, error) {
+	conn, err := Connect(ctx, url, "reader")
+	if err != nil {
+		return nil, err
+	}
+	if _, err := conn.Exec(ctx, tuneReader); err != nil {
+		closeNow(conn)
+		return nil, fmt.Errorf("tune the reader's connection: %w", err)
+	}
+	return conn, nil
+}
+
 // selectChanges gives at least one row, for the state of the log, and reads
 // that state in the same moment as the changes.
 const selectChanges = `

@@ -70,24 +70,23 @@ func (a *checkArrays) args() []any {
 	return []any{a.nodes, a.ids, a.names, a.statuses, a.notes, a.outputs, a.services, a.details}
 }
 
-const updateChecks = `
-UPDATE signpost.checks AS c
-SET name = i.name, status = i.status, notes = i.notes, output = i.output,
-    service_id = i.service_id, details = i.details::jsonb
-FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[])
-    AS i(node, id, name, status, notes, output, service_id, details)
+const upsertChecks = `
+WITH i AS MATERIALIZED (
+    SELECT n.name AS node, i.id, i.name, i.status, i.notes, i.output, i.service_id, i.details::jsonb
+    FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[])
+        AS i(node, id, name, status, notes, output, service_id, details)
     JOIN signpost.nodes n ON lower(n.name COLLATE "C") = lower(i.node COLLATE "C")
-WHERE c.node = n.name AND c.id = i.id
-  AND (c.name, c.status, c.notes, c.output, c.service_id, c.details) IS DISTINCT FROM
-      (i.name, i.status, i.notes, i.output, i.service_id, i.details::jsonb)`
-
-const insertChecks = `
+), updated AS (
+    UPDATE signpost.checks AS c
+    SET name = i.name, status = i.status, notes = i.notes, output = i.output, service_id = i.service_id, details = i.details
+    FROM i
+    WHERE c.node = i.node AND c.id = i.id
+      AND (c.name, c.status, c.notes, c.output, c.service_id, c.details) IS DISTINCT FROM
+          (i.name, i.status, i.notes, i.output, i.service_id, i.details)
+)
 INSERT INTO signpost.checks (node, id, name, status, notes, output, service_id, details)
-SELECT n.name, i.id, i.name, i.status, i.notes, i.output, i.service_id, i.details::jsonb
-FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[])
-    AS i(node, id, name, status, notes, output, service_id, details)
-    JOIN signpost.nodes n ON lower(n.name COLLATE "C") = lower(i.node COLLATE "C")
-WHERE NOT EXISTS (SELECT FROM signpost.checks c WHERE c.node = n.name AND c.id = i.id)`
+SELECT i.node, i.id, i.name, i.status, i.notes, i.output, i.service_id, i.details FROM i
+WHERE NOT EXISTS (SELECT FROM signpost.checks c WHERE c.node = i.node AND c.id = i.id)`
 
 const deleteChecks = `
 DELETE FROM signpost.checks AS c

@@ -125,20 +125,19 @@ func (g *group) queue(b *pgx.Batch, found *queryResults) {
 
 func (g *group) queueRegistrations(b *pgx.Batch) {
 	if len(g.nodes.names) > 0 {
-		b.Queue(renameNodes, g.nodes.names, g.nodes.ids)
-		b.Queue(updateNodes, g.nodes.args()...)
-		b.Queue(insertNodes, g.nodes.args()...)
+		if g.nodes.haveIDs() {
+			b.Queue(renameNodes, g.nodes.names, g.nodes.ids)
+		}
+		b.Queue(upsertNodes, g.nodes.args()...)
 	}
 	if len(g.newNodes.names) > 0 {
 		b.Queue(insertNodes, g.newNodes.args()...)
 	}
 	if len(g.services.ids) > 0 {
-		b.Queue(updateServices, g.services.args()...)
-		b.Queue(insertServices, g.services.args()...)
+		b.Queue(upsertServices, g.services.args()...)
 	}
 	if len(g.checks.ids) > 0 {
-		b.Queue(updateChecks, g.checks.args()...)
-		b.Queue(insertChecks, g.checks.args()...)
+		b.Queue(upsertChecks, g.checks.args()...)
 	}
 }
 

@@ -19,7 +19,7 @@ type Position struct {
 }
 
 const (
-	beginLoad      = `BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SET LOCAL jit = off`
+	beginLoad      = `BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SET LOCAL enable_seqscan = on`
 	selectPosition = `
 SELECT s.floor, coalesce(c.index, 0), coalesce(c.tx::text, '')
 FROM signpost.state s

@@ -1,6 +1,10 @@
 package db
 
-import "signpost/resolver/catalog"
+import (
+	"slices"
+
+	"signpost/resolver/catalog"
+)
 
 // nodeRow is a row of signpost.nodes, read from the table or from the log.
 type nodeRow struct {
@@ -45,23 +49,36 @@ func (a *nodeArrays) args() []any {
 	return []any{a.names, a.ids, a.addresses, a.tagged, a.meta, a.locality}
 }
 
+func (a *nodeArrays) haveIDs() bool {
+	return slices.ContainsFunc(a.ids, func(id string) bool { return id != "" })
+}
+
 // renameNodes gives a node that is known by its ID the name it now comes with.
 const renameNodes = `
 UPDATE signpost.nodes AS n SET name = i.name
 FROM unnest($1::text[], $2::text[]) AS i(name, id)
 WHERE i.id <> '' AND n.id = i.id AND lower(n.name COLLATE "C") <> lower(i.name COLLATE "C")`
 
-// updateNodes keeps the case of the stored name, and the ID if none is given.
-const updateNodes = `
-UPDATE signpost.nodes AS n
-SET id = coalesce(nullif(i.id, ''), n.id), address = i.address, tagged_addresses = i.tagged::jsonb,
-    meta = i.meta::jsonb, locality = i.locality::jsonb
-FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[])
-    AS i(name, id, address, tagged, meta, locality)
-WHERE lower(n.name COLLATE "C") = lower(i.name COLLATE "C")
-  AND (n.id, n.address, n.tagged_addresses, n.meta, n.locality) IS DISTINCT FROM
-      (coalesce(nullif(i.id, ''), n.id), i.address, i.tagged::jsonb, i.meta::jsonb, i.locality::jsonb)`
+// upsertNodes keeps the case of the stored name, and the ID if none is given.
+// Under the write lock nobody can come between its two halves.
+const upsertNodes = `
+WITH i AS MATERIALIZED (
+    SELECT name, lower(name COLLATE "C") AS folded, id, address, tagged::jsonb, meta::jsonb, locality::jsonb
+    FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[])
+        AS i(name, id, address, tagged, meta, locality)
+), updated AS (
+    UPDATE signpost.nodes AS n
+    SET id = coalesce(nullif(i.id, ''), n.id), address = i.address, tagged_addresses = i.tagged, meta = i.meta, locality = i.locality
+    FROM i
+    WHERE lower(n.name COLLATE "C") = i.folded
+      AND (n.id, n.address, n.tagged_addresses, n.meta, n.locality) IS DISTINCT FROM
+          (coalesce(nullif(i.id, ''), n.id), i.address, i.tagged, i.meta, i.locality)
+)
+INSERT INTO signpost.nodes (name, id, address, tagged_addresses, meta, locality)
+SELECT i.name, i.id, i.address, i.tagged, i.meta, i.locality FROM i
+WHERE NOT EXISTS (SELECT FROM signpost.nodes n WHERE lower(n.name COLLATE "C") = i.folded)`
 
+// insertNodes leaves nodes that are there as they are.
 const insertNodes = `
 INSERT INTO signpost.nodes (name, id, address, tagged_addresses, meta, locality)
 SELECT i.name, i.id, i.address, i.tagged::jsonb, i.meta::jsonb, i.locality::jsonb

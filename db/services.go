@@ -104,24 +104,23 @@ func (a *serviceArrays) args() []any {
 	return []any{a.nodes, a.ids, a.names, a.kinds, a.addresses, a.ports, a.tags, a.meta, a.details}
 }
 
-const updateServices = `
-UPDATE signpost.services AS s
-SET name = i.name, kind = i.kind, address = i.address, port = i.port,
-    tags = i.tags::jsonb, meta = i.meta::jsonb, details = i.details::jsonb
-FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::int[], $7::text[], $8::text[], $9::text[])
-    AS i(node, id, name, kind, address, port, tags, meta, details)
+const upsertServices = `
+WITH i AS MATERIALIZED (
+    SELECT n.name AS node, i.id, i.name, i.kind, i.address, i.port, i.tags::jsonb, i.meta::jsonb, i.details::jsonb
+    FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::int[], $7::text[], $8::text[], $9::text[])
+        AS i(node, id, name, kind, address, port, tags, meta, details)
     JOIN signpost.nodes n ON lower(n.name COLLATE "C") = lower(i.node COLLATE "C")
-WHERE s.node = n.name AND s.id = i.id
-  AND (s.name, s.kind, s.address, s.port, s.tags, s.meta, s.details) IS DISTINCT FROM
-      (i.name, i.kind, i.address, i.port, i.tags::jsonb, i.meta::jsonb, i.details::jsonb)`
-
-const insertServices = `
+), updated AS (
+    UPDATE signpost.services AS s
+    SET name = i.name, kind = i.kind, address = i.address, port = i.port, tags = i.tags, meta = i.meta, details = i.details
+    FROM i
+    WHERE s.node = i.node AND s.id = i.id
+      AND (s.name, s.kind, s.address, s.port, s.tags, s.meta, s.details) IS DISTINCT FROM
+          (i.name, i.kind, i.address, i.port, i.tags, i.meta, i.details)
+)
 INSERT INTO signpost.services (node, id, name, kind, address, port, tags, meta, details)
-SELECT n.name, i.id, i.name, i.kind, i.address, i.port, i.tags::jsonb, i.meta::jsonb, i.details::jsonb
-FROM unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::int[], $7::text[], $8::text[], $9::text[])
-    AS i(node, id, name, kind, address, port, tags, meta, details)
-    JOIN signpost.nodes n ON lower(n.name COLLATE "C") = lower(i.node COLLATE "C")
-WHERE NOT EXISTS (SELECT FROM signpost.services s WHERE s.node = n.name AND s.id = i.id)`
+SELECT i.node, i.id, i.name, i.kind, i.address, i.port, i.tags, i.meta, i.details FROM i
+WHERE NOT EXISTS (SELECT FROM signpost.services s WHERE s.node = i.node AND s.id = i.id)`
 
 // The checks of a service go first, all at once: the foreign key would take
 // them along one service at a time.

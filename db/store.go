@@ -31,6 +31,8 @@ const (
 	maxGroup    = 512             // writes in one transaction
 	queueWait   = 2 * time.Second // then a write that was not begun is refused
 	groupWait   = 5 * time.Second // then a write that was begun has an unknown outcome
+	manyWriters = 8               // in one group, from which on the next one is gathered
+	gatherWait  = 1500 * time.Microsecond
 	trimEvery   = 15 * time.Second
 	trimBatch   = 20000
 	keepChanges = "5 minutes"
@@ -52,9 +54,10 @@ type Store struct {
 	notify func(catalog.Index)
 	stats  Stats
 
-	conn   *pgx.Conn     // nil while there is none
-	newest catalog.Index // that this store has seen committed
-	trimAt time.Time
+	conn      *pgx.Conn     // nil while there is none
+	newest    catalog.Index // that this store has seen committed
+	lastGroup int           // how many writes it had
+	trimAt    time.Time
 }
 
 // Stats are counters of a Store's work, safe to read at any time.
@@ -143,12 +146,13 @@ func (s *Store) Run(ctx context.Context) error {
 				return nil
 			}
 		}
-		waitingOn = s.drain(waitingOn)
+		waitingOn = s.gather(s.drain(waitingOn))
 		var now []*pending
 		now, waitingOn = choose(waitingOn)
 		if len(now) > 0 {
 			s.commit(ctx, now)
 		}
+		s.lastGroup = len(now)
 		s.trim(ctx)
 	}
 }
@@ -164,6 +168,26 @@ func (s *Store) drain(list []*pending) []*pending {
 		}
 	}
 	return list
+}
+
+// gather waits a moment for the writers of the last group to come back, if
+// they were many: one large transaction costs much less than several small
+// ones. A lone writer never waits.
+func (s *Store) gather(list []*pending) []*pending {
+	if s.lastGroup < manyWriters || len(list) >= s.lastGroup {
+		return list
+	}
+	timer := time.NewTimer(gatherWait)
+	defer timer.Stop()
+	for len(list) < s.lastGroup {
+		select {
+		case p := <-s.queue:
+			list = append(list, p)
+		case <-timer.C:
+			return list
+		}
+	}
+	return s.drain(list)
 }
 
 // choose takes the writes for the next transaction, in the order they came,

@@ -67,7 +67,7 @@ LANGUAGE plpgsql SECURITY DEFINER SET search_path = signpost, pg_temp SET enable
 DECLARE
     at bigint := drawn_index();
 BEGIN
-    IF at IS NULL THEN RETURN NULL; END IF;
+    IF at IS NULL OR NOT EXISTS (SELECT FROM new_rows n WHERE n.modify_index = at) THEN RETURN NULL; END IF;
     IF TG_OP = 'UPDATE' THEN
         INSERT INTO changes (index, tx, tbl, op, row)
         SELECT at, tx_id(), 'nodes', 'delete', jsonb_build_object('name', o.name)
@@ -103,7 +103,7 @@ LANGUAGE plpgsql SECURITY DEFINER SET search_path = signpost, pg_temp SET enable
 DECLARE
     at bigint := drawn_index();
 BEGIN
-    IF at IS NULL THEN RETURN NULL; END IF;
+    IF at IS NULL OR NOT EXISTS (SELECT FROM new_rows n WHERE n.modify_index = at) THEN RETURN NULL; END IF;
     IF TG_OP = 'UPDATE' THEN
         INSERT INTO changes (index, tx, tbl, op, row)
         SELECT at, tx_id(), 'services', 'delete', jsonb_build_object('node', o.node, 'id', o.id)
@@ -163,7 +163,7 @@ DECLARE
     at bigint := drawn_index();
     gone record;
 BEGIN
-    IF at IS NULL THEN RETURN NULL; END IF;
+    IF at IS NULL OR NOT EXISTS (SELECT FROM new_rows n WHERE n.modify_index = at) THEN RETURN NULL; END IF;
     IF TG_OP = 'UPDATE' THEN
         INSERT INTO changes (index, tx, tbl, op, row)
         SELECT at, tx_id(), 'checks', 'delete', jsonb_build_object('node', o.node, 'id', o.id)

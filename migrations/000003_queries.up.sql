@@ -31,7 +31,7 @@ LANGUAGE plpgsql SECURITY DEFINER SET search_path = signpost, pg_temp SET enable
 DECLARE
     at bigint := drawn_index();
 BEGIN
-    IF at IS NULL THEN RETURN NULL; END IF;
+    IF at IS NULL OR NOT EXISTS (SELECT FROM new_rows n WHERE n.modify_index = at) THEN RETURN NULL; END IF;
     IF TG_OP = 'UPDATE' THEN
         INSERT INTO changes (index, tx, tbl, op, row)
         SELECT at, tx_id(), 'sessions', 'delete', jsonb_build_object('id', o.id)
@@ -65,7 +65,7 @@ LANGUAGE plpgsql SECURITY DEFINER SET search_path = signpost, pg_temp SET enable
 DECLARE
     at bigint := drawn_index();
 BEGIN
-    IF at IS NULL THEN RETURN NULL; END IF;
+    IF at IS NULL OR NOT EXISTS (SELECT FROM new_rows n WHERE n.modify_index = at) THEN RETURN NULL; END IF;
     IF TG_OP = 'UPDATE' THEN
         INSERT INTO changes (index, tx, tbl, op, row)
         SELECT at, tx_id(), 'queries', 'delete', jsonb_build_object('id', o.id)

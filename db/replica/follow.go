@@ -109,7 +109,7 @@ func (f *follower) round(parent context.Context) error {
 	defer deadline.Stop()
 	progress := func() { deadline.Reset(roundWait) }
 	if f.conn == nil || f.conn.IsClosed() {
-		conn, err := db.Connect(ctx, f.config.URL, "reader")
+		conn, err := db.ConnectReader(ctx, f.config.URL)
 		if err != nil {
 			return err
 		}

@@ -3,6 +3,7 @@ package replica
 import (
 	"context"
 	"fmt"
+	"strconv"
 	"sync"
 	"time"
 
@@ -10,6 +11,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"signpost/db"
+	"signpost/resolver/catalog"
 )
 
 const (
@@ -130,14 +132,22 @@ func (r *Replica) hear(ctx context.Context, conn *pgx.Conn) error {
 	until, cancel := context.WithTimeout(ctx, healthEvery)
 	defer cancel()
 	for {
-		_, err := conn.WaitForNotification(until)
+		n, err := conn.WaitForNotification(until)
 		switch {
 		case err == nil:
-			r.poke()
+			r.noticed(n.Payload)
 		case until.Err() != nil && ctx.Err() == nil && !conn.IsClosed():
 			return nil // time for the next test
 		default:
 			return fmt.Errorf("wait for notifications: %w", err)
 		}
+	}
+}
+
+// noticed reads on, unless what is told of was read already.
+func (r *Replica) noticed(payload string) {
+	index, err := strconv.ParseUint(payload, 10, 64)
+	if err != nil || catalog.Index(index) > r.Snapshot().Index() {
+		r.poke()
 	}
 }
