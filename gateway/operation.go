@@ -2,6 +2,7 @@ package gateway
 
 import (
 	"context"
+	"math"
 	"net/netip"
 	"sync/atomic"
 	"time"
@@ -132,8 +133,8 @@ func Ask[P, A any](ctx context.Context, g *Gateway, op *Read[P, A], req *Request
 			return nil, err
 		}
 	}
-	if age := g.state.Contact().Age; age > g.MaxStale {
-		return nil, catalog.Errorf(catalog.Stale, "the catalog in memory is %s old, over postgres.max_stale (%s)", age.Round(time.Second), g.MaxStale)
+	if err := g.checkAge(); err != nil {
+		return nil, err
 	}
 	look := func() (*Reply[A], *Seen, error) { return lookNow(g, op, p) }
 	reply, seen, err := look()
@@ -146,6 +147,20 @@ func Ask[P, A any](ctx context.Context, g *Gateway, op *Read[P, A], req *Request
 		return reply, err
 	}
 	return await(ctx, g, req, look)
+}
+
+// NeverLoaded is the age of a catalog that was not loaded yet.
+const NeverLoaded = time.Duration(math.MaxInt64)
+
+func (g *Gateway) checkAge() error {
+	age := g.state.Contact().Age
+	switch {
+	case age == NeverLoaded:
+		return catalog.Errorf(catalog.Stale, "the catalog was not loaded yet")
+	case age > g.MaxStale:
+		return catalog.Errorf(catalog.Stale, "the catalog in memory is %s old, over postgres.max_stale (%s)", age.Round(time.Second), g.MaxStale)
+	}
+	return nil
 }
 
 func lookNow[P, A any](g *Gateway, op *Read[P, A], p P) (*Reply[A], *Seen, error) {

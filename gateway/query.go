@@ -90,6 +90,9 @@ func validateQuery(q *catalog.Query) error {
 	if len(q.Service.Service) > catalog.MaxName {
 		return catalog.Errorf(catalog.Invalid, "Invalid prepared query: service name is longer than %d bytes", catalog.MaxName)
 	}
+	if q.Session != "" && !catalog.IsUUID(q.Session) {
+		return catalog.Errorf(catalog.Invalid, "invalid session %q", q.Session)
+	}
 	return query.Validate(q)
 }
 

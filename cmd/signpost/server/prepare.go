@@ -2,7 +2,6 @@ package server
 
 import (
 	"context"
-	"math"
 	"time"
 
 	"signpost/db"
@@ -19,7 +18,7 @@ func (s state) Contact() gateway.Contact {
 	age, known := s.Age()
 	switch {
 	case !s.Ready():
-		return gateway.Contact{Age: math.MaxInt64}
+		return gateway.Contact{Age: gateway.NeverLoaded}
 	case known:
 		return gateway.Contact{Known: true}
 	}
