@@ -19,6 +19,7 @@ import (
 	"context"
 	"crypto/rand"
 	"fmt"
+	"net"
 	"os"
 	"strings"
 	"sync"
@@ -167,12 +168,18 @@ func open(url string) (*redis.Client, error) {
 	return redis.NewClient(options), nil
 }
 
-// answers asks a server once.
+// answers asks a server once. It dials by itself first, since the client writes to stderr when it cannot.
 func answers(ctx context.Context, url string) error {
 	client, err := open(url)
 	if err != nil {
 		return err
 	}
 	defer client.Close()
+	var dialer net.Dialer
+	conn, err := dialer.DialContext(ctx, client.Options().Network, client.Options().Addr)
+	if err != nil {
+		return err
+	}
+	_ = conn.Close()
 	return client.Ping(ctx).Err()
 }
