@@ -217,7 +217,7 @@ func (p *ServiceParams) takes(inst *snapshot.Instance) (bool, error) {
 }
 
 func nodeServices(_ *Gateway, s *snapshot.Snapshot, p NodeParams, seen *Seen) (*NodeServices, error) {
-	n := findNode(s, p.Node, snapshot.Node, seen)
+	n := findNode(s, p.Node, seen, snapshot.Node)
 	if n == nil {
 		return nil, nil
 	}
@@ -234,9 +234,15 @@ func nodeServices(_ *Gateway, s *snapshot.Snapshot, p NodeParams, seen *Seen) (*
 	return out, nil
 }
 
-// findNode finds a node by name or by ID, and notes what was looked at.
-func findNode(s *snapshot.Snapshot, name string, kind snapshot.Kind, seen *Seen) *snapshot.NodeEntry {
-	seen.At(kind, name)
+// findNode finds a node by name or by ID, and notes the kinds of things that
+// are looked at under its name.
+func findNode(s *snapshot.Snapshot, name string, seen *Seen, kinds ...snapshot.Kind) *snapshot.NodeEntry {
+	look := func(name string) {
+		for _, kind := range kinds {
+			seen.At(kind, name)
+		}
+	}
+	look(name)
 	n := s.Node(name)
 	if n != nil {
 		return n
@@ -248,7 +254,7 @@ func findNode(s *snapshot.Snapshot, name string, kind snapshot.Kind, seen *Seen)
 		seen.Missing()
 		return nil
 	}
-	seen.At(kind, n.Node.Name)
+	look(n.Node.Name)
 	return n
 }
 

@@ -42,7 +42,7 @@ func drawService(g *Gateway, s *snapshot.Snapshot, p DrawParams, seen *Seen) ([]
 
 // lookNode finds a node by its name, its ID or a unique prefix of the ID.
 func lookNode(_ *Gateway, s *snapshot.Snapshot, name string, seen *Seen) (*catalog.Node, error) {
-	n := findNode(s, name, snapshot.Node, seen)
+	n := findNode(s, name, seen, snapshot.Node)
 	if n == nil {
 		return nil, catalog.Errorf(catalog.NotFound, "No such node")
 	}

@@ -30,11 +30,11 @@ var (
 
 func nodeChecks(_ *Gateway, s *snapshot.Snapshot, p CheckParams, seen *Seen) ([]CheckRecord, error) {
 	out := []CheckRecord{}
-	n := findNode(s, p.Node, snapshot.NodeCheck, seen)
+	// Names and tags of services stand in their checks, so both are looked at.
+	n := findNode(s, p.Node, seen, snapshot.NodeCheck, snapshot.Node)
 	if n == nil {
 		return out, nil
 	}
-	seen.At(snapshot.Node, p.Node) // names and tags of services stand in their checks
 	for _, c := range n.Checks {
 		r := CheckRecord{Check: c, Of: n.ServiceByID(c.ServiceID)}
 		ok, err := keep(p.Filter, r)

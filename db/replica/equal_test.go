@@ -186,3 +186,94 @@ func contents(s *snapshot.Snapshot) []string {
 	}
 	return out
 }
+
+// TestAnIndexMovesWithWhatItIsTheIndexOf: whenever a reader of a thing would
+// see something else, the thing's index is another, greater one.
+func TestAnIndexMovesWithWhatItIsTheIndexOf(t *testing.T) {
+	t.Parallel()
+	url := newDatabase(t)
+	m, _ := join(t, url, "one")
+	w := &world{t: t, rand: rand.New(rand.NewPCG(7, 7)), m: m, operator: psql(t, url)}
+	before, moved := m.Snapshot(), 0
+	for range 500 {
+		w.step()
+		require.NoError(t, m.Barrier(context.Background()))
+		after := m.Snapshot()
+		for _, thing := range universe(w.queries) {
+			was, is := before.IndexOf(thing), after.IndexOf(thing)
+			require.GreaterOrEqual(t, is, was, "%s %q went back", thing.Kind, thing.Name)
+			if old, now := seen(before, thing), seen(after, thing); old != now {
+				moved++
+				require.Greater(t, is, was, "%s %q changed from %s to %s", thing.Kind, thing.Name, old, now)
+			}
+		}
+		before = after
+	}
+	require.Greater(t, moved, 500, "too little happened to show anything")
+}
+
+// seen is what a reader of a thing can see of it.
+func seen(s *snapshot.Snapshot, thing snapshot.Thing) string {
+	instances := func(e *snapshot.ServiceEntry) (out string) {
+		if e == nil {
+			return "none"
+		}
+		for _, i := range e.Instances {
+			out += fmt.Sprintf("%+v on %+v:", *i.Service, *i.Node)
+			for _, c := range i.Checks {
+				out += fmt.Sprintf(" %+v", *c)
+			}
+		}
+		return out
+	}
+	out := ""
+	switch thing.Kind {
+	case snapshot.Nodes:
+		for n := range s.Nodes() {
+			out += fmt.Sprintf("%+v ", *n.Node)
+		}
+	case snapshot.Services, snapshot.Checks:
+		for n := range s.Nodes() {
+			for _, i := range n.Instances {
+				if thing.Kind == snapshot.Services {
+					out += fmt.Sprintf("%+v ", *i.Service)
+				}
+			}
+			for _, c := range n.Checks {
+				if thing.Kind == snapshot.Checks {
+					out += fmt.Sprintf("%+v ", *c)
+				}
+			}
+		}
+	case snapshot.Node:
+		if n := s.Node(thing.Name); n != nil {
+			out = fmt.Sprintf("%+v", *n.Node)
+			for _, i := range n.Instances {
+				out += fmt.Sprintf(" %+v", *i.Service)
+			}
+		}
+	case snapshot.NodeCheck:
+		if n := s.Node(thing.Name); n != nil {
+			for _, c := range n.Checks {
+				out += fmt.Sprintf("%+v ", *c)
+			}
+		}
+	case snapshot.Service:
+		out = instances(s.Service(thing.Name))
+	case snapshot.Mesh:
+		out = instances(s.Mesh(thing.Name))
+	case snapshot.Queries:
+		for q := range s.Queries() {
+			out += fmt.Sprintf("%+v ", *q.Query)
+		}
+	case snapshot.Query:
+		if q := s.Query(thing.Name); q != nil {
+			out = fmt.Sprintf("%+v", *q.Query)
+		}
+	case snapshot.QueryName:
+		if q := s.QueryNamed(thing.Name); q != nil {
+			out = fmt.Sprintf("%+v", *q.Query)
+		}
+	}
+	return out
+}
