@@ -17,6 +17,7 @@ import (
 
 	"signpost/db"
 	"signpost/migrations"
+	"signpost/resolver/catalog"
 	"signpost/test/testdb"
 )
 
@@ -143,4 +144,24 @@ func TestTheSchemaCheckKnowsOldNewAndHalfDone(t *testing.T) {
 	set(migrations.Newest, true)
 	require.ErrorContains(t, db.CheckSchema(ctx, url), "half done")
 	require.Error(t, db.Migrate(ctx, url))
+}
+
+// TestFoldingIsTheSameHereAndThere: the database and the gateways agree on
+// which names are the same.
+func TestFoldingIsTheSameHereAndThere(t *testing.T) {
+	t.Parallel()
+	conn := connect(t, testdb.New(t))
+	names := []string{"web", "WEB", "ÄÖÜ", "İstanbul", "K", "ſ", "ǅ", "日本", "a\u0301A", "Ω"}
+	for r := rune(1); r < 0x3000; r++ {
+		if r < 0xd800 || r > 0xdfff {
+			names = append(names, "x"+string(r)+"Y")
+		}
+	}
+	rows, err := conn.Query(context.Background(), `SELECT lower(name COLLATE "C") FROM unnest($1::text[]) WITH ORDINALITY AS n(name, i) ORDER BY i`, names)
+	require.NoError(t, err)
+	folded, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	require.NoError(t, err)
+	for i, name := range names {
+		require.Equal(t, catalog.Fold(name), folded[i], "%q", name)
+	}
 }
