@@ -140,7 +140,7 @@ func Ask[P, A any](ctx context.Context, g *Gateway, op *Read[P, A], req *Request
 	reply, seen, err := look()
 	if seen.missing && req.Consistency == Default && g.state.Contact().Known {
 		if g.barrier(ctx, missingWait) == nil {
-			reply, seen, err = look()
+			reply, _, err = look()
 		}
 	}
 	if err != nil || req.MinIndex == 0 || reply.Index > req.MinIndex {

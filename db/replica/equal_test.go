@@ -21,7 +21,6 @@ type world struct {
 	m        *member
 	operator *pgx.Conn
 	queries  []string
-	sessions []string
 }
 
 func (w *world) pick(of string, n int) string { return fmt.Sprint(of, w.rand.IntN(n)) }
