@@ -27,7 +27,7 @@ var (
 	QueryCreate = Change[catalog.Query, string]{
 		Operation: Operation{Name: "PreparedQuery.Create", Access: WriteAccess, Right: "query:write"},
 		Prepare:   prepareCreate,
-		Check:     func(s *snapshot.Snapshot, q *catalog.Query) error { return checkQueryName(s, q) },
+		Check:     checkQueryName,
 		Answer:    func(q *catalog.Query, _ catalog.Outcome) string { return q.ID },
 	}
 	QueryUpdate = Change[UpdateParams, None]{
