@@ -96,3 +96,28 @@ func BenchmarkStaticSameAnswer(b *testing.B) {
 	tenInstances(b).ServeHTTP(&w, request("/v1/query/web/execute"))
 	serveMany(b, static(&w, make([]byte, w.bytes)), "/v1/query/web/execute")
 }
+
+func BenchmarkQueryGet(b *testing.B) {
+	state := newState()
+	log := slog.New(slog.DiscardHandler)
+	state.change(putQuery(queryID, "web-q"))
+	h := New(gateway.New(gateway.Config{}, state, state, log), Config{}, log)
+	serveMany(b, h, "/v1/query/"+queryID)
+}
+
+// BenchmarkWritingAnInstance is what an instance costs that is not
+// remembered.
+func BenchmarkWritingAnInstance(b *testing.B) {
+	r := &rig{T: &testing.T{}, state: newState()}
+	log := slog.New(slog.DiscardHandler)
+	r.handler = New(gateway.New(gateway.Config{}, r.state, r.state, log), Config{}, log)
+	shop(r)
+	inst := r.state.Snapshot().Service("web").Instances[0]
+	write := formsIn("dc1")[formExecute]
+	b.ReportAllocs()
+	for b.Loop() {
+		if len(write(inst)) == 0 {
+			b.Fatal("nothing written")
+		}
+	}
+}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -12,6 +13,7 @@ import (
 
 	"signpost/gateway"
 	"signpost/resolver/catalog"
+	"signpost/resolver/snapshot"
 )
 
 // blocked waits until so many readers wait for a change.
@@ -185,4 +187,30 @@ func TestKeysTellQuestionsApart(t *testing.T) {
 		require.Empty(t, seen[c.request.Key], "%q has the key of %q", query, seen[c.request.Key])
 		seen[c.request.Key] = query
 	}
+}
+
+func TestReadersWhoWakeTogetherShareTheBytes(t *testing.T) {
+	t.Parallel()
+	r := newRig(t, Config{})
+	sample(r)
+	d := &door{gateway: r.gateway, families: families[:]}
+	const readers = 100
+	var encoded atomic.Int32
+	var wg sync.WaitGroup
+	for range readers {
+		wg.Go(func() {
+			c := callOf(d, request("/v1/query?index=2"))
+			c.route = &route{path: "/v1/query", sort: watch}
+			require.NoError(t, c.readOptions())
+			require.NoError(t, ask(c, &gateway.QueryList, gateway.None{}, func(_ *call, b []byte, q []*snapshot.QueryEntry) []byte {
+				encoded.Add(1)
+				return appendList(b, q, appendQuery)
+			}))
+			require.Contains(t, string(c.body), `"Name":"renamed"`)
+		})
+	}
+	r.blocked(readers)
+	r.state.change(putQuery(queryID, "renamed"))
+	wg.Wait()
+	require.Less(t, encoded.Load(), int32(readers), "those who come while it is being written may write it themselves, others not")
 }

@@ -211,13 +211,14 @@ func TestReadinessIsSaidAndLatched(t *testing.T) {
 	require.Equal(t, "not ready: the catalog is not loaded; migrating", leader.body)
 	require.Equal(t, 503, r.get("/v1/query").status)
 
-	reasons = nil
-	require.Equal(t, 200, r.get("/v1/query").status)
-	require.Equal(t, 200, r.get("/ready").status)
-
-	reasons = []string{"Postgres is away"}
-	require.Equal(t, 503, r.get("/ready").status)
-	require.Equal(t, 200, r.get("/v1/query").status, "reads go on from memory")
+	for _, target := range []string{"/v1/query", "/ready"} {
+		r = newRig(t, Config{Ready: func() []string { return reasons }})
+		reasons = nil
+		require.Equal(t, 200, r.get(target).status)
+		reasons = []string{"Postgres is away"}
+		require.Equal(t, 503, r.get("/ready").status)
+		require.Equal(t, 200, r.get("/v1/query").status, "reads go on from memory")
+	}
 }
 
 func TestTheEventOfARequestHidesTheToken(t *testing.T) {

@@ -17,11 +17,14 @@ const (
 // formsIn gives the function that writes each form.
 func formsIn(datacenter string) [snapshot.NumForms]func(*snapshot.Instance) []byte {
 	return [snapshot.NumForms]func(*snapshot.Instance) []byte{
-		formExecute: func(i *snapshot.Instance) []byte { return snug(appendResult(nil, i, datacenter)) },
-		formHealth:  func(i *snapshot.Instance) []byte { return snug(appendHealth(nil, i, datacenter)) },
-		formCatalog: func(i *snapshot.Instance) []byte { return snug(appendFlat(nil, i, datacenter)) },
+		formExecute: func(i *snapshot.Instance) []byte { return snug(appendResult(roomy(), i, datacenter)) },
+		formHealth:  func(i *snapshot.Instance) []byte { return snug(appendHealth(roomy(), i, datacenter)) },
+		formCatalog: func(i *snapshot.Instance) []byte { return snug(appendFlat(roomy(), i, datacenter)) },
 	}
 }
+
+// roomy is enough for most instances.
+func roomy() []byte { return make([]byte, 0, 1024) }
 
 // snug copies to a slice without room at its end, for keeping.
 func snug(b []byte) []byte { return append(make([]byte, 0, len(b)), b...) }

@@ -156,7 +156,7 @@ func TestBadBodiesAreRefused(t *testing.T) {
 		{"no service name", put, registerPath, `{` + node + `, "Service": {"Port": 1}}`, 400, "Must provide service name (Service.Service)"},
 		{"peer", put, registerPath, `{` + node + `, "PeerName": "p"}`, 400, "cannot register requests with PeerName in them"},
 		{"peer of a service", put, registerPath, `{` + node + `, "Service": {"Service": "a", "PeerName": "p"}}`, 400, "cannot register requests with PeerName in them"},
-		{"peer of a check", put, registerPath, `{` + node + `, "Checks": [{"Name": "a", "PeerName": "p"}]}`, 400, "cannot register requests with PeerName in them"},
+		{"peer of a check", put, registerPath, `{` + node + `, "Checks": [{"Name": "a", "PeerName": "p"}, {"Name": "b"}]}`, 400, "cannot register requests with PeerName in them"},
 		{"null check", put, registerPath, `{` + node + `, "Checks": [null]}`, 400, `failed inserting check on node "x": a check needs an ID or a name`},
 		{"other datacenter", put, registerPath + "?dc=dc1", `{` + node + `, "Datacenter": "dc9"}`, 400, "No path to datacenter"},
 		{"deregistration of nothing", put, deregisterPath, `{}`, 400, "Must provide node"},
