@@ -65,16 +65,19 @@ func (w *world) againstEcho(ctx context.Context, transport string) (samples, err
 	if err != nil {
 		return samples{}, err
 	}
-	ask := func(p *process, address string) side {
-		return side{p, func(ctx context.Context, d time.Duration) (load, error) {
-			return w.dnsperf(ctx, transport, address, questions, d)
-		}}
-	}
-	s, err := w.compare(ctx, ask(g.process, g.dns), ask(w.echo.process, w.echo.address))
+	s, err := w.compare(ctx, w.asks(g.process, g.dns, transport, questions),
+		w.asks(w.echo.process, w.echo.address, transport, questions))
 	if err == nil && s.this[0].size != s.yardstick[0].size {
 		err = fmt.Errorf("answers have %v bytes, the yardstick's %v", s.this[0].size, s.yardstick[0].size)
 	}
 	return s, err
+}
+
+// asks puts questions again and again.
+func (w *world) asks(p *process, address, transport, questions string) side {
+	return side{p, func(ctx context.Context, d time.Duration) (load, error) {
+		return w.dnsperf(ctx, transport, address, questions, d)
+	}}
 }
 
 // askDNS asks as dnsperf does, and checks that the answer is the one that is

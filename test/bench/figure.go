@@ -14,7 +14,8 @@ type figure struct {
 
 // figures is everything that is measured, in the order of the table.
 func figures() []figure {
-	return slices.Concat(dnsFigures(), httpFigures(), writeFigures())
+	return slices.Concat(startFigures(), dnsFigures(), httpFigures(), busyFigures(),
+		writeFigures(), visibleFigures(), readerFigures(), largeFigures())
 }
 
 func (f figure) wanted(only *regexp.Regexp) bool {

@@ -28,7 +28,6 @@ import (
 	"os/signal"
 	"regexp"
 	"syscall"
-	"time"
 )
 
 // options are the command line.
@@ -82,14 +81,12 @@ func parse(args []string) (options, error) {
 // run measures and prints. What was measured before an error or a signal is
 // printed as well.
 func run(ctx context.Context, o options) (err error) {
-	began := time.Now()
+	t := newTable(os.Stdout, o)
 	w, err := newWorld(ctx, o)
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, w.close()) }()
-	t := newTable(os.Stdout, o)
-	defer func() { err = errors.Join(err, t.finish(time.Since(began))) }()
+	defer func() { err = errors.Join(err, w.close(), t.finish()) }() // in this order: what has ended can be counted
 	for _, f := range figures() {
 		if !f.wanted(o.only) {
 			continue

@@ -115,14 +115,15 @@ func (p *process) stop() {
 	p.Stop(context.Background(), child.Terminate, patience)
 }
 
-// rss is the resident memory of the process in bytes.
-func (p *process) rss() (float64, error) {
+// memory is a size that the system keeps of the process, in bytes: VmRSS is
+// what is resident, VmHWM the most that was.
+func (p *process) memory(key string) (float64, error) {
 	content, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.PID()))
 	if err != nil {
 		return 0, fmt.Errorf("read the memory of %s: %w", p.name, err)
 	}
 	for line := range strings.Lines(string(content)) {
-		value, ok := strings.CutPrefix(line, "VmRSS:")
+		value, ok := strings.CutPrefix(line, key+":")
 		if !ok {
 			continue
 		}
@@ -132,7 +133,7 @@ func (p *process) rss() (float64, error) {
 		}
 		return kb * 1024, nil
 	}
-	return 0, fmt.Errorf("read the memory of %s: no VmRSS", p.name)
+	return 0, fmt.Errorf("read the memory of %s: no %s", p.name, key)
 }
 
 // cpu is the CPU time of the process so far.

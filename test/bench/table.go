@@ -7,7 +7,6 @@ import (
 	"math"
 	"os"
 	"regexp"
-	"runtime"
 	"strconv"
 	"strings"
 	"time"
@@ -18,11 +17,12 @@ type table struct {
 	out     io.Writer
 	options options
 	began   time.Time
+	busy    time.Duration // of the machine since it started, when the run began
 	rows    []row
 }
 
 func newTable(out io.Writer, o options) *table {
-	return &table{out: out, options: o, began: time.Now()}
+	return &table{out: out, options: o, began: time.Now(), busy: machineBusy()}
 }
 
 const (
@@ -114,21 +114,24 @@ func grouped(v float64) string {
 	return text
 }
 
-// finish says where this was measured, and writes the file.
-func (t *table) finish(took time.Duration) error {
+// finish says where this was measured, and writes the file. Every process of
+// the run must have ended.
+func (t *table) finish() error {
+	took := time.Since(t.began)
 	m := thisMachine()
-	fmt.Fprintf(t.out, "\n%s, %s, %s; load generators and servers share the %d cores. %s, took %s.\n",
-		m.Processor, m.System, m.Go, m.Cores, t.began.UTC().Format("2006-01-02 15:04 UTC"), took.Round(time.Second))
+	m.Others = (machineBusy() - t.busy - ownCPU()).Seconds() / (took.Seconds() * float64(m.Cores))
+	fmt.Fprintf(t.out, "\n%s, %s, %s; load generators and servers share the %d cores, of which other processes took %.0f %%.\n%s, %s.\n",
+		m.Processor, m.System, m.Go, m.Cores, max(m.Others, 0)*100, t.began.UTC().Format("2006-01-02 15:04 UTC"), took.Round(time.Second))
 	if t.options.json == "" {
 		return nil
 	}
 	content, err := json.MarshalIndent(struct {
-		At      time.Time     `json:"at"`
-		Took    time.Duration `json:"took_ns"`
-		Short   bool          `json:"short"`
-		Machine machine       `json:"machine"`
-		Rows    []row         `json:"rows"`
-	}{t.began, took, t.options.short, m, t.rows}, "", "  ")
+		At      time.Time `json:"at"`
+		Took    float64   `json:"took_s"`
+		Short   bool      `json:"short"`
+		Machine machine   `json:"machine"`
+		Rows    []row     `json:"rows"`
+	}{t.began, took.Seconds(), t.options.short, m, t.rows}, "", "  ")
 	if err != nil {
 		return fmt.Errorf("encode the table: %w", err)
 	}
@@ -136,26 +139,4 @@ func (t *table) finish(took time.Duration) error {
 		return fmt.Errorf("write the table: %w", err)
 	}
 	return nil
-}
-
-// machine is where a table comes from.
-type machine struct {
-	Processor string `json:"processor"`
-	Cores     int    `json:"cores"`
-	System    string `json:"system"`
-	Go        string `json:"go"`
-}
-
-func thisMachine() machine {
-	m := machine{Processor: runtime.GOARCH, Cores: runtime.NumCPU(), System: runtime.GOOS, Go: runtime.Version()}
-	if content, err := os.ReadFile("/proc/cpuinfo"); err == nil {
-		if _, rest, ok := strings.Cut(string(content), "model name"); ok {
-			line, _, _ := strings.Cut(rest, "\n")
-			m.Processor = strings.TrimSpace(strings.TrimLeft(line, "\t: "))
-		}
-	}
-	if content, err := os.ReadFile("/proc/sys/kernel/osrelease"); err == nil {
-		m.System += " " + strings.TrimSpace(string(content))
-	}
-	return m
 }

@@ -54,13 +54,18 @@ func (s side) measure(ctx context.Context, d time.Duration) (sample, error) {
 // samples are the turns of a comparison.
 type samples struct{ this, yardstick []sample }
 
-// compare measures both in turns, after a warm-up of each.
+// compare measures both in turns, after a warm-up of what was not under load
+// before.
 func (w *world) compare(ctx context.Context, this, yardstick side) (samples, error) {
 	var s samples
-	for _, warm := range []side{yardstick, this} {
-		if _, err := warm.measure(ctx, w.warmUp); err != nil {
+	for _, cold := range []side{yardstick, this} {
+		if w.warm[cold.server] {
+			continue
+		}
+		if _, err := cold.measure(ctx, w.warmUp); err != nil {
 			return s, err
 		}
+		w.warm[cold.server] = true
 	}
 	for range w.turns {
 		other, err := yardstick.measure(ctx, w.each)

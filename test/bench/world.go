@@ -25,6 +25,7 @@ type world struct {
 	binary  string
 	pg      *localpg.Server
 	running []*process
+	warm    map[*process]bool // was under load
 	client  *http.Client
 
 	turns  int           // of each comparison
@@ -33,7 +34,8 @@ type world struct {
 
 	small, large, writes *gateway
 	echo                 *yardstick
-	databases, writeRuns int // so far
+
+	databases, gateways, writeRuns int // so far
 }
 
 // gateway is a `signpost serve` that runs, and its database.
@@ -50,11 +52,11 @@ func newWorld(ctx context.Context, o options) (w *world, err error) {
 			return nil, fmt.Errorf("%s is needed (Debian: apt-get install dnsperf wrk): %w", tool, err)
 		}
 	}
-	w = &world{options: o, turns: 7, each: 3 * time.Second, warmUp: 2 * time.Second, binary: o.binary}
+	w = &world{options: o, turns: 7, each: 3 * time.Second, warmUp: 2 * time.Second, binary: o.binary, warm: map[*process]bool{}}
 	if o.short {
 		w.turns, w.each, w.warmUp = 3, time.Second, time.Second
 	}
-	w.client = &http.Client{Transport: &http.Transport{DisableCompression: true, MaxIdleConnsPerHost: 256}}
+	w.client = &http.Client{Transport: &http.Transport{DisableCompression: true, MaxIdleConnsPerHost: writeClients}}
 	if w.dir, err = os.MkdirTemp("", "signpost-bench-"); err != nil {
 		return nil, fmt.Errorf("make a temporary directory: %w", err)
 	}
@@ -116,7 +118,8 @@ func (w *world) newDatabase(ctx context.Context) (string, error) {
 
 // serve starts a gateway on a database and waits until it is ready.
 func (w *world) serve(ctx context.Context, database string) (*gateway, error) {
-	p, err := launch("signpost", child.Terminate, w.options.keep, w.binary, "serve", "--postgres", w.pg.URL(database),
+	w.gateways++
+	p, err := launch(fmt.Sprintf("signpost %d", w.gateways), child.Terminate, w.options.keep, w.binary, "serve", "--postgres", w.pg.URL(database),
 		"--http", "127.0.0.1:0", "--dns", "127.0.0.1:0", "--log-level", "info")
 	if err != nil {
 		return nil, err
