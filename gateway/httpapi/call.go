@@ -53,7 +53,6 @@ func (d *door) serve(r *route) gin.HandlerFunc {
 
 func (c *call) serve() {
 	began := c.began()
-	c.door.commonHeaders(c.gin.Writer.Header())
 	err := c.run()
 	if errors.Is(err, context.Canceled) && c.gin.Request.Context().Err() != nil {
 		err = catalog.Wrap(catalog.Unknown, err, "the client went away") // but may still read, having closed its half only

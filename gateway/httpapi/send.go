@@ -18,7 +18,8 @@ const (
 // send writes the answer: headers first, then text or body.
 // Source: reference, http conventions, sections 3 and 11.
 func (c *call) send() {
-	h := c.gin.Writer.Header()
+	h := c.gin.Writer.Header() // empty until now, so that a blocked reader is small
+	c.door.commonHeaders(h)
 	if c.asked && (c.route.sort == read || c.route.sort == watch) {
 		c.readHeaders(h)
 	}
