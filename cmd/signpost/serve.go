@@ -43,7 +43,7 @@ func serve(ctx context.Context, cfg config.Config, o server.Options, log *slog.L
 	if err := s.Listen(); err != nil {
 		return err
 	}
-	log.Info("starting", "version", version(), "config", cfg)
+	log.Info("starting", "version", version(), "http", s.HTTP().String(), "dns", s.DNS().String(), "config", cfg)
 	if started != nil {
 		go started(s)
 	}
