@@ -47,6 +47,10 @@ func newDevCommand() *cobra.Command {
 func dev(ctx context.Context, cfg config.Config, sample bool, log *slog.Logger, out io.Writer) (err error) {
 	if cfg.Postgres.URL == "" {
 		pg, err := startPrivate(ctx, cfg, log)
+		if err != nil && ctx.Err() != nil {
+			log.Info("stopped before it had started")
+			return nil
+		}
 		if err != nil {
 			return err
 		}

@@ -257,3 +257,21 @@ func typed(t testing.TB, line string) string {
 	require.NoError(t, err)
 	return reply.String()
 }
+
+// Ctrl-C in the first second finds Postgres half made.
+func TestDevCanBeStoppedWhileItStarts(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join(openDir(t, os.Geteuid(), os.Getegid()), "data")
+	p := launchDev(t, "--data-dir", dir)
+	var children []someone
+	within(t, startsWithin, "it makes a Postgres", func() bool {
+		children = descendants(t, p.cmd.Process.Pid)
+		return len(children) > 1 // the shell, and what it runs
+	})
+	require.Zero(t, p.end(syscall.SIGINT, stopsWithin), p.stderr)
+	require.Empty(t, p.stderr.errors())
+	gone(t, 20*time.Second, children)
+
+	again := launchDev(t, "--data-dir", dir).ready(startsWithin)
+	require.Zero(t, again.end(syscall.SIGTERM, stopsWithin))
+}
