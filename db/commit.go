@@ -6,6 +6,7 @@ import (
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 
 	"signpost/resolver/catalog"
 )
@@ -65,7 +66,7 @@ func (s *Store) attempt(ctx context.Context, g *group) (catalog.Index, queryResu
 			return 0, found, err
 		}
 		s.disconnect()
-		if !sent {
+		if !sent || pgconn.SafeToRetry(err) { // nothing has left this process
 			if err := pause(ctx); err != nil {
 				return 0, found, catalog.Wrap(catalog.Unavailable, err, errNotBegun.Message)
 			}

@@ -33,6 +33,7 @@ const (
 	groupWait   = 5 * time.Second // then a write that was begun has an unknown outcome
 	manyWriters = 8               // in one group, from which on the next one is gathered
 	gatherWait  = 1500 * time.Microsecond
+	idleAtMost  = 50 * time.Millisecond // then a connection is looked at before it is used
 	trimEvery   = 15 * time.Second
 	trimBatch   = 20000
 	keepChanges = "5 minutes"
@@ -55,6 +56,7 @@ type Store struct {
 	stats  Stats
 
 	conn      *pgx.Conn     // nil while there is none
+	used      time.Time     // when it was used last
 	newest    catalog.Index // that this store has seen committed
 	lastGroup int           // how many writes it had
 	trimAt    time.Time
@@ -226,8 +228,14 @@ func (s *Store) disconnect() {
 	}
 }
 
-// connect makes sure that there is a connection.
+// connect makes sure that there is a connection. One that lay idle is looked
+// at first: what is written into a dead one might have arrived, for all that
+// can be told, and then the outcome would have to be looked for.
 func (s *Store) connect(ctx context.Context) error {
+	if s.conn != nil && time.Since(s.used) > idleAtMost && s.conn.PgConn().CheckConn() != nil {
+		s.disconnect()
+	}
+	s.used = time.Now()
 	if s.conn != nil && !s.conn.IsClosed() {
 		return nil
 	}

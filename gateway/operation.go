@@ -198,7 +198,7 @@ func Do[P, A any](ctx context.Context, g *Gateway, op *Change[P, A], req *Reques
 	}
 	wait, cancel := context.WithTimeout(ctx, visibleWait)
 	defer cancel()
-	if err := g.state.Reach(wait, outcome.Index); err != nil {
+	if err := g.state.Reach(wait, outcome.Index); err != nil && ctx.Err() == nil {
 		g.log.Warn("write is committed but not visible here yet", "operation", op.Name, "index", outcome.Index, "error", err)
 	}
 	return op.Answer(&p, outcome), nil

@@ -65,6 +65,20 @@ func New(c config.Config, o Options, log *slog.Logger) (*Server, error) {
 	return s, nil
 }
 
+// CheckAddresses tells whether the addresses can be bound now.
+func CheckAddresses(c config.Config) error {
+	for door, address := range map[string]string{"HTTP": c.Addresses.HTTP, "DNS": c.Addresses.DNS} {
+		l, err := net.Listen("tcp", address)
+		if err != nil {
+			return fmt.Errorf("listen for %s: %w", door, err)
+		}
+		if err := l.Close(); err != nil {
+			return fmt.Errorf("listen for %s: %w", door, err)
+		}
+	}
+	return nil
+}
+
 // Listen binds all addresses.
 func (s *Server) Listen() error {
 	var err error
