@@ -232,7 +232,7 @@ func (s *Store) disconnect() {
 // at first: what is written into a dead one might have arrived, for all that
 // can be told, and then the outcome would have to be looked for.
 func (s *Store) connect(ctx context.Context) error {
-	if s.conn != nil && time.Since(s.used) > idleAtMost && s.conn.PgConn().CheckConn() != nil {
+	if s.conn != nil && time.Since(s.used) > idleAtMost && s.conn.Ping(ctx) != nil {
 		s.disconnect()
 	}
 	s.used = time.Now()

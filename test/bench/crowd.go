@@ -70,7 +70,11 @@ func (c *crowd) read(conn net.Conn) {
 		return
 	}
 	c.first.CompareAndSwap(0, now)
-	for last := c.last.Load(); now > last && !c.last.CompareAndSwap(last, now); last = c.last.Load() {
+	for {
+		last := c.last.Load()
+		if now <= last || c.last.CompareAndSwap(last, now) {
+			break
+		}
 	}
 	c.answered.Add(1)
 }

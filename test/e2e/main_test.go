@@ -15,9 +15,7 @@ import (
 // TestMain starts the shared Postgres before it looks which goroutines there
 // are, so that all that are left at the end are leaks of gateways and tests.
 func TestMain(m *testing.M) {
-	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute)
-	defer cancel()
-	shared, err := testdb.Serve(ctx)
+	shared, err := serve()
 	if err == nil {
 		err = os.Setenv(testdb.EnvURL, shared.URL)
 	}
@@ -31,4 +29,10 @@ func TestMain(m *testing.M) {
 		}
 		os.Exit(code)
 	}))
+}
+
+func serve() (*testdb.Shared, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute)
+	defer cancel()
+	return testdb.Serve(ctx)
 }

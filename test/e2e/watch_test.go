@@ -117,7 +117,7 @@ func TestReadersWakeForTheirOwnChangesAlone(t *testing.T) {
 			if path == "/v1/query/ID" {
 				path = "/v1/query/" + query
 			}
-			make := func(name string, i int) {
+			write := func(name string, i int) {
 				w, known := writes[name]
 				require.True(t, known, name)
 				c := w(i)
@@ -128,7 +128,7 @@ func TestReadersWakeForTheirOwnChangesAlone(t *testing.T) {
 				answers := block(t, g, path, before.index())
 				if i == 0 {
 					for j, name := range tc.other {
-						make(name, 100+j)
+						write(name, 100+j)
 						require.Equal(t, before.index(), g.get(t, path).index(), "%s moved the index", name)
 					}
 					select {
@@ -137,7 +137,7 @@ func TestReadersWakeForTheirOwnChangesAlone(t *testing.T) {
 					default:
 					}
 				}
-				make(own, i)
+				write(own, i)
 				after := g.get(t, path)
 				require.Greater(t, after.index(), before.index(), own)
 				select {
