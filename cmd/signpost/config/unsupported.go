@@ -5,7 +5,6 @@ package config
 // setting that would do nothing is refused instead of ignored. Whoever builds
 // a feature deletes its lines here, and the mark in docs/configuration.md.
 var unsupported = []string{
-	"alt_domain",
 	"trusted_proxies",
 	"translate_wan_addrs",
 	"recursors",
