@@ -4,11 +4,13 @@ import (
 	"bufio"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"syscall"
 	"testing"
 
@@ -24,7 +26,21 @@ func TestMain(m *testing.M) {
 	if config := os.Getenv(ownerEnv); config != "" {
 		os.Exit(beOwner(config))
 	}
+	if _, err := localpg.Find(); err != nil {
+		os.Exit(withoutBinaries())
+	}
 	os.Exit(m.Run())
+}
+
+// withoutBinaries tests what can be on a machine where no Postgres is installed, such as one that has Docker instead.
+func withoutBinaries() int {
+	_, err := localpg.Start(context.Background(), localpg.Config{})
+	if !errors.Is(err, localpg.ErrNotInstalled) || strings.Contains(err.Error(), "\n") {
+		fmt.Fprintln(os.Stderr, "without Postgres, Start says:", err)
+		return 1
+	}
+	fmt.Println("no Postgres is installed here: tested that Start says so, and nothing else")
+	return 0
 }
 
 // owned is what an owner tells about its server.

@@ -37,6 +37,9 @@ type Spec struct {
 	Args []string
 	// Port is the server's port, such as "5432/tcp".
 	Port string
+	// Volume names a Docker volume that is mounted at VolumePath, so that a server started anew finds its data. Empty
+	// means none. RemoveVolume removes it.
+	Volume, VolumePath string
 	// PullPatience is how long pulling the image may take.
 	PullPatience time.Duration
 	// Ready is asked again and again with the server's address (host:port) until it returns nil.
@@ -62,23 +65,21 @@ const enginePatience = 5 * time.Second
 const readyPatience = 60 * time.Second
 
 // watched runs the server beside a process that waits for the end of standard input. When either ends, so does
-// the container, since the shell is its first process.
+// the container, since the shell is its first process. A request to end is handed on as SIGINT, at which Postgres
+// and Redis end in good order.
 const watched = `exec 3<&0 </dev/null
 "$@" 3<&- &
 pid=$!
 (cat <&3 >/dev/null; kill -s KILL "$pid") &
-wait "$pid"`
+trap 'kill -s INT "$pid"' INT TERM
+wait "$pid"
+while kill -0 "$pid" 2>/dev/null; do wait "$pid"; done`
 
 // Start runs the server and waits until it is ready. Every error means that Docker cannot help here.
 func Start(ctx context.Context, spec Spec) (*Container, error) {
-	// The container watches its owner by itself; see the package comment.
-	if err := os.Setenv("TESTCONTAINERS_RYUK_DISABLED", "true"); err != nil {
-		return nil, err
-	}
-	log.SetDefault(log.NewNoopLogger())
 	engine, err := connect(ctx)
 	if err != nil {
-		return nil, fmt.Errorf("no Docker engine: %w", err)
+		return nil, err
 	}
 	defer engine.Close()
 	image, command, err := spec.Image.find(ctx, engine, spec.PullPatience)
@@ -101,6 +102,9 @@ func Start(ctx context.Context, spec Spec) (*Container, error) {
 		testcontainers.WithHostConfigModifier(func(cfg *container.HostConfig) {
 			cfg.AutoRemove = true
 			cfg.ShmSize = 256 << 20
+			if spec.Volume != "" {
+				cfg.Binds = append(cfg.Binds, spec.Volume+":"+spec.VolumePath)
+			}
 		}),
 		testcontainers.WithAdditionalLifecycleHooks(testcontainers.ContainerLifecycleHooks{
 			PostCreates: []testcontainers.ContainerHook{c.attach(engine)},
@@ -119,16 +123,37 @@ func Start(ctx context.Context, spec Spec) (*Container, error) {
 	return c, nil
 }
 
+// Usable returns nil if there is an engine that has the image or could pull it.
+func Usable(ctx context.Context, image Image, patience time.Duration) error {
+	engine, err := connect(ctx)
+	if err != nil {
+		return err
+	}
+	defer engine.Close()
+	_, _, err = image.find(ctx, engine, patience)
+	return err
+}
+
+// prepare sets testcontainers up, once for the process: it writes no log, and starts no reaper, since containers watch
+// their owner by themselves (see the package comment).
+var prepare = sync.OnceValue(func() error {
+	log.SetDefault(log.NewNoopLogger())
+	return os.Setenv("TESTCONTAINERS_RYUK_DISABLED", "true")
+})
+
 // connect finds the engine that the environment, the Docker context or the usual sockets name.
 func connect(ctx context.Context) (*testcontainers.DockerClient, error) {
+	if err := prepare(); err != nil {
+		return nil, err
+	}
 	ctx, cancel := context.WithTimeout(ctx, enginePatience)
 	defer cancel()
 	engine, err := testcontainers.NewDockerClientWithOpts(ctx)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("no Docker engine: %w", err)
 	}
 	if _, err := engine.Ping(ctx, client.PingOptions{}); err != nil {
-		return nil, err
+		return nil, fmt.Errorf("no Docker engine: %w", err)
 	}
 	return engine, nil
 }

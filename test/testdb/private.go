@@ -2,9 +2,6 @@ package testdb
 
 import (
 	"context"
-	"os"
-	"path/filepath"
-	"syscall"
 	"testing"
 	"time"
 
@@ -12,40 +9,58 @@ import (
 )
 
 // Private is a server that belongs to one test, which may end it, stop it and start it again. Its URLs and its data
-// stay the same. It runs from installed binaries always; its methods may not be called at the same time.
+// stay the same. It runs from installed binaries, which is quick, or else in Docker. Its methods may not be called
+// at the same time.
 type Private struct {
 	t      testing.TB
-	cfg    localpg.Config
-	server *localpg.Server
+	server privateServer
 	host   *host
+	paused bool
 }
 
-// Server starts a private server. It ends with the test. Customise may change its configuration before the start.
+// privateServer is one way to run such a server.
+type privateServer interface {
+	// start starts the server, with the data of the last time, and returns when it answers.
+	start(ctx context.Context) error
+	// stop ends it in good order, kill ends every process of it at once. Both return when nothing of it runs.
+	stop(ctx context.Context) error
+	kill(ctx context.Context) error
+	// pause stops every process of the server where it stands; resume lets them go on.
+	pause(ctx context.Context) error
+	resume(ctx context.Context) error
+	// url is that of the maintenance database; it is the same after each start.
+	url() string
+	// remove ends what runs still and removes the data.
+	remove(ctx context.Context) error
+}
+
+// privatePatience bounds one step in the life of a private server.
+const privatePatience = time.Minute
+
+// Server starts a private server. It ends with the test. Customise may change Durable and Settings before the start.
 func Server(t testing.TB, customise ...func(*localpg.Config)) *Private {
 	t.Helper()
-	// t.TempDir is closed to the account that the server runs under when the tests run as root.
-	dir, err := os.MkdirTemp("", "signpost-test-")
-	if err == nil {
-		err = os.Chmod(dir, 0o755)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = os.RemoveAll(dir) })
-	p := &Private{t: t, cfg: localpg.Config{
-		DataDir:   filepath.Join(dir, "data"),
-		SocketDir: filepath.Join(dir, "socket"),
-		Settings:  map[string]string{"max_connections": maxConnections},
-	}}
+	cfg := localpg.Config{Settings: map[string]string{"max_connections": maxConnections}}
 	for _, c := range customise {
-		c(&p.cfg)
+		c(&cfg)
 	}
-	p.Start()
+	if _, err := localpg.Find(); err == nil {
+		return newPrivate(t, newInstalled(t, cfg))
+	}
+	return newPrivate(t, newDocker(t, cfg))
+}
+
+func newPrivate(t testing.TB, server privateServer) *Private {
+	t.Helper()
+	p := &Private{t: t, server: server}
 	t.Cleanup(func() {
-		p.Resume()
-		_ = p.server.Stop(context.Background()) // it may have been killed by the test
+		if p.paused {
+			p.Resume()
+		}
+		p.step("remove", p.server.remove)
 	})
-	p.host = newHost(&Shared{URL: p.server.URL("postgres")})
+	p.Start()
+	p.host = newHost(&Shared{URL: p.server.url()})
 	p.host.keep = true
 	return p
 }
@@ -56,71 +71,38 @@ func (p *Private) New(opts ...Option) string {
 	return p.host.newDatabase(p.t, opts...)
 }
 
-// PID is the process id of the server's first process.
-func (p *Private) PID() int { return p.server.PID() }
-
 // Start starts the server again after Stop or Kill, and returns when it answers.
-func (p *Private) Start() {
-	p.t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
-	defer cancel()
-	server, err := localpg.Start(ctx, p.cfg)
-	if err != nil {
-		p.t.Fatal(err)
-	}
-	p.server = server
-}
+func (p *Private) Start() { p.t.Helper(); p.step("start", p.server.start) }
 
 // Stop ends the server in good order.
-func (p *Private) Stop() {
-	p.t.Helper()
-	if err := p.server.Stop(context.Background()); err != nil {
-		p.t.Fatalf("stop postgres: %v", err)
-	}
-}
+func (p *Private) Stop() { p.t.Helper(); p.step("stop", p.server.stop) }
 
-// Kill ends every process of the server at once, as a crash of the machine would.
+// Kill ends every process of the server at once, as a crash of the machine would. A paused one may be killed.
 func (p *Private) Kill() {
 	p.t.Helper()
-	p.Pause() // else its first process would start others anew
-	p.signal(syscall.SIGKILL)
-	<-p.server.Done()
+	p.step("kill", p.server.kill)
+	p.paused = false
 }
 
 // Pause stops every process of the server where it stands: connections stay open, and nothing answers.
 func (p *Private) Pause() {
 	p.t.Helper()
-	p.signal(syscall.SIGSTOP)
+	p.step("pause", p.server.pause)
+	p.paused = true
 }
 
-// Resume ends a Pause. A server that has ended is left alone.
+// Resume ends a Pause.
 func (p *Private) Resume() {
 	p.t.Helper()
-	select {
-	case <-p.server.Done():
-	default:
-		p.signal(syscall.SIGCONT)
-	}
+	p.step("resume", p.server.resume)
+	p.paused = false
 }
 
-// signal sends sig to the server's first process and then to the others. Sent in this order, a stopped or killed
-// server starts no further ones.
-func (p *Private) signal(sig syscall.Signal) {
+func (p *Private) step(name string, do func(context.Context) error) {
 	p.t.Helper()
-	others, err := childrenOf(p.server.PID())
-	if err != nil {
-		p.t.Fatalf("list the processes of postgres: %v", err)
-	}
-	if err := syscall.Kill(p.server.PID(), sig); err != nil {
-		p.t.Fatalf("send %v to postgres: %v", sig, err)
-	}
-	if sig == syscall.SIGSTOP {
-		// One may have been started since they were listed.
-		if others, err = childrenOf(p.server.PID()); err != nil {
-			p.t.Fatalf("list the processes of postgres: %v", err)
-		}
-	}
-	for _, pid := range others {
-		_ = syscall.Kill(pid, sig) // one that has ended meanwhile is no fault
+	ctx, cancel := context.WithTimeout(context.Background(), privatePatience)
+	defer cancel()
+	if err := do(ctx); err != nil {
+		p.t.Fatalf("%s private postgres: %v", name, err)
 	}
 }

@@ -69,24 +69,33 @@ func pullPatience(anotherWay bool) time.Duration {
 
 func serveContainer(ctx context.Context, patience time.Duration) (*Shared, error) {
 	password := rand.Text()
-	address := func(addr string) string {
-		u := url.URL{Scheme: "postgres", User: url.UserPassword("postgres", password), Host: addr, Path: "/postgres", RawQuery: "sslmode=disable"}
-		return u.String()
-	}
-	started, err := container.Start(ctx, container.Spec{
-		Image: container.Image{
-			EnvKey: "SIGNPOST_TEST_POSTGRES_IMAGE", Local: "signpost-test/postgres", Default: "postgres:17-alpine",
-		},
-		Env:          map[string]string{"POSTGRES_PASSWORD": password},
-		Args:         []string{"postgres", "-c", "fsync=off", "-c", "full_page_writes=off", "-c", "max_connections=" + maxConnections},
-		Port:         "5432/tcp",
-		PullPatience: patience,
-		Ready:        func(ctx context.Context, addr string) error { return usable(ctx, address(addr)) },
-	})
+	started, err := container.Start(ctx, postgresIn(patience, map[string]string{
+		"fsync": "off", "full_page_writes": "off", "max_connections": maxConnections,
+	}, password))
 	if err != nil {
 		return nil, err
 	}
-	return &Shared{URL: address(started.Addr), Where: "Docker", stop: started.Stop}, nil
+	return &Shared{URL: postgresURL(started.Addr, password), Where: "Docker", stop: started.Stop}, nil
+}
+
+var postgresImage = container.Image{
+	EnvKey: "SIGNPOST_TEST_POSTGRES_IMAGE", Local: "signpost-test/postgres", Default: "postgres:17-alpine",
+}
+
+// postgresIn is a server in Docker, by any image that takes the environment of the official one.
+func postgresIn(patience time.Duration, settings map[string]string, password string) container.Spec {
+	args := []string{"postgres"}
+	for name, value := range settings {
+		args = append(args, "-c", name+"="+value)
+	}
+	return container.Spec{
+		Image:        postgresImage,
+		Env:          map[string]string{"POSTGRES_PASSWORD": password},
+		Args:         args,
+		Port:         "5432/tcp",
+		PullPatience: patience,
+		Ready:        func(ctx context.Context, addr string) error { return usable(ctx, postgresURL(addr, password)) },
+	}
 }
 
 func serveInstalled(ctx context.Context) (*Shared, error) {

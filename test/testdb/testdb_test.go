@@ -120,40 +120,13 @@ func TestAMigrationThatFailsFailsTheTestAndLeavesNoTemplate(t *testing.T) {
 	require.PanicsWithError(t, "fatal", func() { testdb.New(f, m.option()) })
 }
 
-func TestAPrivateServerCanBeStoppedAndKilled(t *testing.T) {
+func TestAPrivateServerIsConfigured(t *testing.T) {
 	t.Parallel()
-	s := testdb.Server(t, func(cfg *localpg.Config) { cfg.Settings["max_connections"] = "20" })
-	url := s.New(newMigration(`CREATE TABLE things AS SELECT 'kept' AS it`).option())
-	require.Equal(t, "20", value[string](t, connect(t, url), `SHOW max_connections`))
-
-	for name, end := range map[string]func(){"stopped": s.Stop, "killed": s.Kill} {
-		open := connect(t, url)
-		end()
-		require.Error(t, open.Ping(t.Context()), name)
-		_, err := pgx.Connect(t.Context(), url)
-		require.Error(t, err, name)
-		s.Start()
-		require.Equal(t, "kept", value[string](t, connect(t, url), `SELECT it FROM things`), name)
-	}
-}
-
-func TestAPausedServerAnswersNothingUntilItIsResumed(t *testing.T) {
-	t.Parallel()
-	s := testdb.Server(t)
-	conn := connect(t, s.New())
-	s.Pause()
-	answered := make(chan error, 1)
-	go func() {
-		_, err := conn.Exec(context.Background(), `SELECT 1`)
-		answered <- err
-	}()
-	select {
-	case err := <-answered:
-		t.Fatalf("a stopped session answered: %v", err)
-	case <-time.After(100 * time.Millisecond):
-	}
-	s.Resume()
-	require.NoError(t, <-answered)
+	s := testdb.Server(t, func(cfg *localpg.Config) { cfg.Durable, cfg.Settings["max_connections"] = true, "20" })
+	conn := connect(t, s.New(newMigration(`CREATE TABLE things AS SELECT 'cloned' AS it`).option()))
+	require.Equal(t, "20", value[string](t, conn, `SHOW max_connections`))
+	require.Equal(t, "on", value[string](t, conn, `SHOW fsync`))
+	require.Equal(t, "cloned", value[string](t, conn, `SELECT it FROM things`))
 }
 
 func TestAServerNamedByTheEnvironmentIsUsed(t *testing.T) {

@@ -3,160 +3,190 @@ package testredis
 import (
 	"context"
 	"errors"
-	"fmt"
 	"os"
-	"os/exec"
-	"path/filepath"
-	"sync"
 	"syscall"
 	"testing"
 	"time"
 
-	"signpost/db/localpg/child"
+	"signpost/test/container"
 )
 
-// installed is a redis-server started from this machine's binaries. It listens on a unix socket in a folder that
-// only this account may enter, and keeps everything in memory.
-type installed struct {
-	url     string
-	process *child.Process
-}
-
-// find returns the server's program.
-func find() (string, error) {
-	for _, name := range []string{"redis-server", "valkey-server"} {
-		for _, dir := range []string{"", "/usr/bin/", "/usr/local/bin/", "/opt/homebrew/bin/"} {
-			if path, err := exec.LookPath(dir + name); err == nil {
-				return path, nil
-			}
-		}
-	}
-	return "", errors.New("no redis-server is installed: install it (Debian, Ubuntu: apt-get install redis-server; macOS: brew install redis)")
-}
-
-// run starts a server in dir, and returns when it answers. dir goes with this process if that is killed.
-func run(ctx context.Context, dir string) (*installed, error) {
-	program, err := find()
-	if err != nil {
-		return nil, err
-	}
-	socket := filepath.Join(dir, "redis.sock")
-	said := &lastLine{}
-	process, err := child.Start(child.Config{
-		Command: []string{program, "--port", "0", "--unixsocket", socket, "--unixsocketperm", "700",
-			"--save", "", "--appendonly", "no", "--dir", dir},
-		Output:       said.write,
-		OrphanSignal: child.Terminate,
-		OrphanDir:    dir,
-	})
-	if err != nil {
-		return nil, err
-	}
-	s := &installed{url: "unix://" + socket, process: process}
-	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
-	defer cancel()
-	tick := time.NewTicker(10 * time.Millisecond)
-	defer tick.Stop()
-	for {
-		err := answers(ctx, s.url)
-		if err == nil {
-			return s, nil
-		}
-		select {
-		case <-tick.C:
-		case <-process.Done():
-			return nil, fmt.Errorf("%s ended at once: %s", program, said.read())
-		case <-ctx.Done():
-			s.stop()
-			return nil, fmt.Errorf("%s did not answer in time: %w", program, err)
-		}
-	}
-}
-
-func (s *installed) stop() { s.process.Stop(context.Background(), child.Terminate, 5*time.Second) }
-
-// lastLine keeps the last thing that a program said.
-type lastLine struct {
-	mu   sync.Mutex
-	line string
-}
-
-func (l *lastLine) write(line string) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.line = line
-}
-
-func (l *lastLine) read() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.line
-}
-
 // Private is a server that belongs to one test, which may end it, stop it and start it again under the same URL. A
-// new start begins empty. Its methods may not be called at the same time.
+// new start begins empty. It runs from the installed program, or else in Docker. Its methods may not be called at the
+// same time.
 type Private struct {
 	t      testing.TB
-	dir    string
-	server *installed
+	server privateServer
+	paused bool
 }
+
+// privateServer is one way to run such a server.
+type privateServer interface {
+	// start returns when the server answers.
+	start(ctx context.Context) error
+	// kill ends it at once and returns when it is gone; one that has ended already is no fault.
+	kill(ctx context.Context) error
+	// pause stops the server where it stands; resume lets it go on.
+	pause(ctx context.Context) error
+	resume(ctx context.Context) error
+	// url is the same after each start.
+	url() string
+	// remove ends the server and leaves nothing.
+	remove(ctx context.Context) error
+}
+
+// privatePatience bounds one step in the life of a private server.
+const privatePatience = time.Minute
 
 // Server starts a private server. It ends with the test.
 func Server(t testing.TB) *Private {
+	t.Helper()
+	if _, err := find(); err == nil {
+		return newPrivate(t, newInstalled(t))
+	}
+	return newPrivate(t, newDocker(t))
+}
+
+func newPrivate(t testing.TB, server privateServer) *Private {
+	t.Helper()
+	p := &Private{t: t, server: server}
+	t.Cleanup(func() {
+		if p.paused {
+			p.Resume()
+		}
+		p.step("remove", p.server.remove)
+	})
+	p.Start()
+	return p
+}
+
+// URL is the server, in the form that redis.ParseURL takes.
+func (p *Private) URL() string { return p.server.url() }
+
+// Start starts the server again after Kill, and returns when it answers.
+func (p *Private) Start() { p.t.Helper(); p.step("start", p.server.start) }
+
+// Kill ends the server at once, and returns when it is gone. A paused one may be killed. What it held is lost, as
+// with any other end: there is no gentler one.
+func (p *Private) Kill() {
+	p.t.Helper()
+	p.step("kill", p.server.kill)
+	p.paused = false
+}
+
+// Pause stops the server where it stands: connections are made and stay open, and nothing answers.
+func (p *Private) Pause() {
+	p.t.Helper()
+	p.step("pause", p.server.pause)
+	p.paused = true
+}
+
+// Resume ends a Pause.
+func (p *Private) Resume() {
+	p.t.Helper()
+	p.step("resume", p.server.resume)
+	p.paused = false
+}
+
+func (p *Private) step(name string, do func(context.Context) error) {
+	p.t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), privatePatience)
+	defer cancel()
+	if err := do(ctx); err != nil {
+		p.t.Fatalf("%s private redis: %v", name, err)
+	}
+}
+
+// privateInstalled is a private server from the installed program.
+type privateInstalled struct {
+	dir    string
+	server *installed // nil before the first start
+}
+
+func newInstalled(t testing.TB) *privateInstalled {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "signpost-redis-")
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := &Private{t: t, dir: dir}
-	t.Cleanup(func() { _ = os.RemoveAll(dir) })
-	p.Start()
-	t.Cleanup(func() {
-		p.Resume()
-		p.Stop()
-	})
-	return p
+	return &privateInstalled{dir: dir}
 }
 
-// URL is the server, in the form that redis.ParseURL takes.
-func (p *Private) URL() string { return p.server.url }
-
-// Start starts the server again after Stop or Kill, and returns when it answers.
-func (p *Private) Start() {
-	p.t.Helper()
-	server, err := run(context.Background(), p.dir)
-	if err != nil {
-		p.t.Fatal(err)
+func (s *privateInstalled) start(ctx context.Context) error {
+	server, err := run(ctx, s.dir)
+	if err == nil {
+		s.server = server
 	}
-	p.server = server
+	return err
 }
 
-// Stop ends the server in good order.
-func (p *Private) Stop() { p.server.stop() }
+func (s *privateInstalled) url() string { return s.server.url }
 
-// Kill ends the server at once, and returns when it is gone.
-func (p *Private) Kill() {
-	p.t.Helper()
-	p.signal(syscall.SIGKILL)
-	<-p.server.process.Done()
-}
-
-// Pause stops the server where it stands: connections are made and stay open, and nothing answers.
-func (p *Private) Pause() { p.t.Helper(); p.signal(syscall.SIGSTOP) }
-
-// Resume ends a Pause. A server that has ended is left alone.
-func (p *Private) Resume() {
-	p.t.Helper()
+func (s *privateInstalled) kill(ctx context.Context) error {
+	if err := s.signal(syscall.SIGKILL); err != nil && !errors.Is(err, syscall.ESRCH) {
+		return err
+	}
 	select {
-	case <-p.server.process.Done():
-	default:
-		p.signal(syscall.SIGCONT)
+	case <-s.server.process.Done():
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
 	}
 }
 
-func (p *Private) signal(sig syscall.Signal) {
-	p.t.Helper()
-	if err := syscall.Kill(p.server.process.PID(), sig); err != nil {
-		p.t.Fatalf("send %v to redis: %v", sig, err)
+func (s *privateInstalled) pause(context.Context) error  { return s.signal(syscall.SIGSTOP) }
+func (s *privateInstalled) resume(context.Context) error { return s.signal(syscall.SIGCONT) }
+
+func (s *privateInstalled) remove(context.Context) error {
+	if s.server != nil {
+		s.server.stop()
 	}
+	return os.RemoveAll(s.dir)
+}
+
+func (s *privateInstalled) signal(sig syscall.Signal) error {
+	return syscall.Kill(s.server.process.PID(), sig)
+}
+
+// privateDocker is a private server in Docker: a new container for each start, behind one address.
+type privateDocker struct {
+	running *container.Container // nil before the first start
+	forward *container.Forwarder
+}
+
+func newDocker(t testing.TB) *privateDocker {
+	t.Helper()
+	forward, err := container.NewForwarder()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &privateDocker{forward: forward}
+}
+
+func (d *privateDocker) start(ctx context.Context) error {
+	started, err := container.Start(ctx, redisIn(pullPatience(false)))
+	if err != nil {
+		return err
+	}
+	d.running = started
+	d.forward.To(started.Addr)
+	return nil
+}
+
+func (d *privateDocker) url() string { return containerURL(d.forward.Addr()) }
+
+func (d *privateDocker) kill(ctx context.Context) error {
+	d.forward.To("")
+	return d.running.Kill(ctx)
+}
+
+func (d *privateDocker) pause(ctx context.Context) error  { return d.running.Pause(ctx) }
+func (d *privateDocker) resume(ctx context.Context) error { return d.running.Resume(ctx) }
+
+func (d *privateDocker) remove(ctx context.Context) error {
+	err := d.forward.Close()
+	if d.running == nil {
+		return err
+	}
+	return errors.Join(err, d.running.Kill(ctx), d.running.Stop())
 }

@@ -127,21 +127,29 @@ func pullPatience(anotherWay bool) time.Duration {
 }
 
 func serveContainer(ctx context.Context, patience time.Duration) (*Shared, error) {
-	address := func(addr string) string { return "redis://" + addr }
-	started, err := container.Start(ctx, container.Spec{
-		Image: container.Image{
-			EnvKey: "SIGNPOST_TEST_REDIS_IMAGE", Local: "signpost-test/redis", Default: "redis:7-alpine",
-		},
-		Args:         []string{"redis-server", "--bind", "0.0.0.0", "--protected-mode", "no", "--save", ""},
-		Port:         "6379/tcp",
-		PullPatience: patience,
-		Ready:        func(ctx context.Context, addr string) error { return answers(ctx, address(addr)) },
-	})
+	started, err := container.Start(ctx, redisIn(patience))
 	if err != nil {
 		return nil, err
 	}
-	return &Shared{URL: address(started.Addr), Where: "Docker", stop: started.Stop}, nil
+	return &Shared{URL: containerURL(started.Addr), Where: "Docker", stop: started.Stop}, nil
 }
+
+var redisImage = container.Image{
+	EnvKey: "SIGNPOST_TEST_REDIS_IMAGE", Local: "signpost-test/redis", Default: "redis:7-alpine",
+}
+
+// redisIn is a server in Docker that keeps everything in memory.
+func redisIn(patience time.Duration) container.Spec {
+	return container.Spec{
+		Image:        redisImage,
+		Args:         []string{"redis-server", "--bind", "0.0.0.0", "--protected-mode", "no", "--save", ""},
+		Port:         "6379/tcp",
+		PullPatience: patience,
+		Ready:        func(ctx context.Context, addr string) error { return answers(ctx, containerURL(addr)) },
+	}
+}
+
+func containerURL(addr string) string { return "redis://" + addr }
 
 func serveInstalled(ctx context.Context) (*Shared, error) {
 	dir, err := os.MkdirTemp("", "signpost-redis-")
