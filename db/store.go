@@ -28,12 +28,13 @@ func (c Config) Direct() string {
 }
 
 const (
-	maxGroup    = 512             // writes in one transaction
-	queueWait   = 2 * time.Second // then a write that was not begun is refused
-	groupWait   = 5 * time.Second // then a write that was begun has an unknown outcome
-	manyWriters = 8               // in one group, from which on the next one is gathered
-	gatherWait  = 1500 * time.Microsecond
-	idleAtMost  = 50 * time.Millisecond // then a connection is looked at before it is used
+	maxGroup    = 512                    // writes in one transaction
+	queueWait   = 2 * time.Second        // then a write that was not begun is refused
+	groupWait   = 5 * time.Second        // then a write that was begun has an unknown outcome
+	manyWriters = 8                      // in one group, from which on the next one is gathered
+	gatherGap   = 300 * time.Microsecond // without a writer, and the gathering is over
+	gatherWait  = 2 * time.Millisecond   // at most
+	idleAtMost  = 50 * time.Millisecond  // then a connection is looked at before it is used
 	trimEvery   = 15 * time.Second
 	trimBatch   = 20000
 	keepChanges = "5 minutes"
@@ -172,24 +173,26 @@ func (s *Store) drain(list []*pending) []*pending {
 	return list
 }
 
-// gather waits a moment for the writers of the last group to come back, if
-// they were many: one large transaction costs much less than several small
+// gather waits, while writers keep coming, for more of them, if they were
+// many of late: one large transaction costs much less than several small
 // ones. A lone writer never waits.
 func (s *Store) gather(list []*pending) []*pending {
-	if s.lastGroup < manyWriters || len(list) >= s.lastGroup {
+	if max(s.lastGroup, len(list)) < manyWriters {
 		return list
 	}
-	timer := time.NewTimer(gatherWait)
+	end := time.Now().Add(gatherWait)
+	timer := time.NewTimer(gatherGap)
 	defer timer.Stop()
-	for len(list) < s.lastGroup {
+	for len(list) < maxGroup {
 		select {
 		case p := <-s.queue:
 			list = append(list, p)
+			timer.Reset(min(gatherGap, time.Until(end)))
 		case <-timer.C:
 			return list
 		}
 	}
-	return s.drain(list)
+	return list
 }
 
 // choose takes the writes for the next transaction, in the order they came,
@@ -232,6 +235,8 @@ func (s *Store) disconnect() {
 // at first: what is written into a dead one might have arrived, for all that
 // can be told, and then the outcome would have to be looked for.
 func (s *Store) connect(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, connectTimeout)
+	defer cancel()
 	if s.conn != nil && time.Since(s.used) > idleAtMost && s.conn.Ping(ctx) != nil {
 		s.disconnect()
 	}
