@@ -16,9 +16,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
 	"os"
-	"strings"
 	"sync"
 	"time"
 
@@ -60,9 +58,6 @@ type Container struct {
 
 // enginePatience is how long a Docker engine may take to answer its first question.
 const enginePatience = 5 * time.Second
-
-// readyPatience is how long a server may take from its start to its first answer.
-const readyPatience = 60 * time.Second
 
 // watched runs the server beside a process that waits for the end of standard input. When either ends, so does
 // the container, since the shell is its first process. A request to end is handed on as SIGINT, at which Postgres
@@ -113,11 +108,7 @@ func Start(ctx context.Context, spec Spec) (*Container, error) {
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("run %s in Docker: %w", image, err), c.Stop())
 	}
-	addrs, err := c.addresses(ctx, engine, spec.Port)
-	if err == nil {
-		err = c.await(ctx, spec, addrs)
-	}
-	if err != nil {
+	if err := c.await(ctx, engine, spec); err != nil {
 		return nil, errors.Join(fmt.Errorf("%s in Docker: %w", image, err), c.Stop())
 	}
 	return c, nil
@@ -170,57 +161,6 @@ func (c *Container) attach(engine *testcontainers.DockerClient) testcontainers.C
 		c.lifeline = &attached.HijackedResponse
 		return nil
 	}
-}
-
-// await asks Ready until the server answers or the patience is used up.
-func (c *Container) await(ctx context.Context, spec Spec, addrs []string) error {
-	ctx, cancel := context.WithTimeout(ctx, readyPatience)
-	defer cancel()
-	tick := time.NewTicker(50 * time.Millisecond)
-	defer tick.Stop()
-	for {
-		var err error
-		for _, addr := range addrs {
-			if err = askOnce(ctx, spec, addr); err == nil {
-				c.Addr = addr
-				return nil
-			}
-		}
-		select {
-		case <-tick.C:
-		case <-ctx.Done():
-			return fmt.Errorf("not ready: %w", err)
-		}
-		if state, inspectErr := c.docker.State(ctx); inspectErr != nil || !state.Running {
-			return fmt.Errorf("ended at once: %w", errors.Join(err, inspectErr))
-		}
-	}
-}
-
-// askOnce bounds one question: an address that is not the server's may swallow it.
-func askOnce(ctx context.Context, spec Spec, addr string) error {
-	ctx, cancel := context.WithTimeout(ctx, time.Second)
-	defer cancel()
-	return spec.Ready(ctx, addr)
-}
-
-// addresses lists where the server may be reached. A program that runs in a container itself, beside the server's,
-// reaches it by the network's gateway, which testcontainers tells; but a file that marks a container may be found
-// where there is none, and then the server is on loopback, as usual.
-func (c *Container) addresses(ctx context.Context, engine *testcontainers.DockerClient, port string) ([]string, error) {
-	host, err := c.docker.Host(ctx)
-	if err != nil {
-		return nil, err
-	}
-	mapped, err := c.docker.MappedPort(ctx, port)
-	if err != nil {
-		return nil, err
-	}
-	addrs := []string{net.JoinHostPort(host, mapped.Port())}
-	if strings.HasPrefix(engine.DaemonHost(), "unix:") && host != "localhost" && host != "127.0.0.1" {
-		addrs = append([]string{net.JoinHostPort("127.0.0.1", mapped.Port())}, addrs...)
-	}
-	return addrs, nil
 }
 
 // Stop ends and removes the container. It may be called more than once.
