@@ -63,30 +63,31 @@ const kilo = 1 << 10
 
 func name256() string { return strings.Repeat("n", 256) }
 
-// badBodies are refused wherever a body is read.
-func badBodies() map[string]refusal {
+// badBodies are refused wherever a body is read. good has a %s where a name
+// is, and is accepted with a good one there.
+func badBodies(good string) map[string]refusal {
+	named := func(name string) string { return fmt.Sprintf(good, name) }
 	return map[string]refusal{
 		"no body":            {body: "", status: 400},
-		"half an object":     {body: `{"Node":"x"`, status: 400, text: "Request decode failed"},
+		"half an object":     {body: strings.TrimSuffix(named("x"), "}"), status: 400, text: "Request decode failed"},
 		"no JSON":            {body: `Node=x`, status: 400, text: "Request decode failed"},
 		"null":               {body: `null`, status: 400},
 		"a list":             {body: `[]`, status: 400},
 		"a string":           {body: `"x"`, status: 400},
 		"a number":           {body: `12`, status: 400},
-		"an unknown field":   {body: `{"Node":"x","Name":"x","Address":"1.1.1.1","Wrong":1,"Service":{"Service":"s"}}`, status: 400, text: "unknown field"},
-		"escaped NUL":        {body: `{"Node":"x\u0000y","Name":"x\u0000y","Address":"1.1.1.1","Service":{"Service":"s"}}`, status: 400, text: "NUL"},
-		"raw NUL":            {body: "{\"Node\":\"x\x00y\",\"Name\":\"x\x00y\",\"Address\":\"1.1.1.1\",\"Service\":{\"Service\":\"s\"}}", status: 400, text: "NUL"},
-		"NUL in a value":     {body: `{"Node":"x","Address":"1.1.1.1","NodeMeta":{"k":"\u0000"}}`, status: 400},
-		"NUL in a key":       {body: `{"Node":"x","Address":"1.1.1.1","NodeMeta":{"\u0000":"v"}}`, status: 400},
-		"invalid UTF-8":      {body: "{\"Node\":\"x\xff\",\"Name\":\"x\xff\",\"Address\":\"1.1.1.1\",\"Service\":{\"Service\":\"s\"}}", status: 400, text: "UTF-8"},
-		"a cut UTF-8 letter": {body: "{\"Node\":\"x\xc3\",\"Name\":\"x\xc3\",\"Address\":\"1.1.1.1\",\"Service\":{\"Service\":\"s\"}}", status: 400, text: "UTF-8"},
-		"a surrogate":        {body: "{\"Node\":\"x\xed\xa0\x80\",\"Name\":\"x\xed\xa0\x80\",\"Service\":{\"Service\":\"s\"}}", status: 400},
+		"an unknown field":   {body: `{"Wrong":1,` + named("x")[1:], status: 400, text: `unknown field "Wrong"`},
+		"an escaped NUL":     {body: named(`x\u0000y`), status: 400, text: "NUL"},
+		"a raw NUL":          {body: named("x\x00y"), status: 400, text: "NUL"},
+		"invalid UTF-8":      {body: named("x\xff"), status: 400, text: "UTF-8"},
+		"a cut UTF-8 letter": {body: named("x\xc3"), status: 400, text: "UTF-8"},
+		"a surrogate":        {body: named("x\xed\xa0\x80"), status: 400, text: "UTF-8"},
+		"a long name":        {body: named(name256()), status: 400},
 		"nested lists":       {body: strings.Repeat("[", 512*kilo), status: 400},
 		"nested objects":     {body: strings.Repeat(`{"a":`, 100*kilo), status: 400},
 		"braces alone":       {body: strings.Repeat("{", 512*kilo), status: 400},
 		"parentheses":        {body: strings.Repeat("(", 512*kilo), status: 400},
-		"nested in a field":  {body: `{"NodeMeta":` + strings.Repeat(`{"a":`, 1000) + `1` + strings.Repeat(`}`, 1000) + `}`, status: 400},
-		"2 MiB and a byte":   {body: `{"Node":"big","Address":"1.1.1.1","Check":{"Name":"c","Output":"` + strings.Repeat("x", 2<<20-64-2) + `"}}`, status: 413},
+		"nested in a field":  {body: `{"Node":` + strings.Repeat(`{"a":`, 1000) + `1` + strings.Repeat(`}`, 1000) + `}`, status: 400},
+		"2 MiB and a byte":   {body: named(strings.Repeat("x", 2<<20+1-len(named("")))), status: 413},
 		"3 MiB of spaces":    {body: strings.Repeat(" ", 3<<20), status: 413},
 	}
 }
@@ -114,6 +115,8 @@ func badRegistrations() map[string]refusal {
 		"a huge port":           {body: `{"Node":"x","Address":"1.1.1.1","Service":{"Service":"s","Port":1e30}}`},
 		"tags as text":          {body: `{"Node":"x","Address":"1.1.1.1","Service":{"Service":"s","Tags":"a"}}`},
 		"tags as numbers":       {body: `{"Node":"x","Address":"1.1.1.1","Service":{"Service":"s","Tags":[1]}}`},
+		"NUL in a value":        {body: `{"Node":"x","Address":"1.1.1.1","NodeMeta":{"k":"\u0000"}}`},
+		"NUL in a key":          {body: `{"Node":"x","Address":"1.1.1.1","NodeMeta":{"\u0000":"v"}}`},
 		"meta as list":          {body: `{"Node":"x","Address":"1.1.1.1","NodeMeta":[]}`},
 		"service meta numbers":  {body: `{"Node":"x","Address":"1.1.1.1","Service":{"Service":"s","Meta":{"a":1}}}`},
 		"checks as object":      {body: `{"Node":"x","Address":"1.1.1.1","Checks":{}}`},
@@ -200,11 +203,11 @@ func refusals(query string) []refusal {
 		}
 	}
 	update := "/v1/query/" + query
-	for _, path := range []string{registerPath, deregisterPath} {
-		add(http.MethodPut, path, badBodies())
-	}
-	add(http.MethodPost, "/v1/query", badBodies())
-	add(http.MethodPut, update, badBodies())
+	const registration, deregistration, definition = `{"Node":"%s","Address":"1.1.1.1"}`, `{"Node":"%s"}`, `{"Name":"%s","Service":{"Service":"web"}}`
+	add(http.MethodPut, registerPath, badBodies(registration))
+	add(http.MethodPut, deregisterPath, badBodies(deregistration))
+	add(http.MethodPost, "/v1/query", badBodies(definition))
+	add(http.MethodPut, update, badBodies(definition))
 	add(http.MethodPut, registerPath, badRegistrations())
 	add(http.MethodPost, "/v1/query", badQueries())
 	add(http.MethodPut, update, badQueries())
