@@ -23,11 +23,15 @@ func (c *Container) await(ctx context.Context, engine *testcontainers.DockerClie
 	tick := time.NewTicker(50 * time.Millisecond)
 	defer tick.Stop()
 	for {
-		addrs, err := c.addresses(ctx, engine, spec.Port)
+		published, own, err := c.addresses(ctx, engine, spec.Port)
 		if err == nil {
-			if c.Addr, err = firstReady(ctx, spec, addrs); err == nil {
-				return nil
-			}
+			c.Addr, err = firstReady(ctx, spec, published)
+		}
+		if err != nil && len(own) > 0 {
+			c.Addr, err = firstReady(ctx, spec, own)
+		}
+		if err == nil {
+			return nil
 		}
 		select {
 		case <-tick.C:
@@ -65,17 +69,18 @@ func firstReady(ctx context.Context, spec Spec, addrs []string) (string, error) 
 
 // addresses lists where the server might be reached. Which one it is depends on where this program runs: on the
 // engine's machine, the published port is on loopback; in a container beside the server's, it is on the network's
-// gateway, and the server's own address works as well; and far from the engine, it is on the engine's host.
-func (c *Container) addresses(ctx context.Context, engine *testcontainers.DockerClient, port string) ([]string, error) {
+// gateway; and far from the engine, it is on the engine's host. The container's own address is the last resort: the
+// engine gives it to the next container.
+func (c *Container) addresses(ctx context.Context, engine *testcontainers.DockerClient, port string) (published, own []string, err error) {
 	inspected, err := c.docker.Inspect(ctx)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	wanted, err := network.ParsePort(port)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	var hosts, addrs []string
+	var hosts []string
 	if strings.HasPrefix(engine.DaemonHost(), "unix:") {
 		hosts = append(hosts, "127.0.0.1")
 	}
@@ -84,20 +89,20 @@ func (c *Container) addresses(ctx context.Context, engine *testcontainers.Docker
 	}
 	for _, joined := range inspected.NetworkSettings.Networks {
 		if joined.IPAddress.IsValid() {
-			addrs = append(addrs, net.JoinHostPort(joined.IPAddress.String(), wanted.Port()))
+			own = append(own, net.JoinHostPort(joined.IPAddress.String(), wanted.Port()))
 		}
 		if joined.Gateway.IsValid() && !slices.Contains(hosts, joined.Gateway.String()) {
 			hosts = append(hosts, joined.Gateway.String())
 		}
 	}
-	for _, published := range inspected.NetworkSettings.Ports[wanted] {
+	for _, binding := range inspected.NetworkSettings.Ports[wanted] {
 		// The port of IPv6 may be another one, and belong to another container on IPv4.
-		if published.HostIP.Is6() {
+		if binding.HostIP.Is6() {
 			continue
 		}
 		for _, host := range hosts {
-			addrs = append(addrs, net.JoinHostPort(host, published.HostPort))
+			published = append(published, net.JoinHostPort(host, binding.HostPort))
 		}
 	}
-	return addrs, nil
+	return published, own, nil
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -119,8 +120,10 @@ func TestStartedServersEndWithIt(t *testing.T) {
 				if err != nil {
 					return false
 				}
-				conn, err := pgx.Connect(t.Context(), strings.TrimSpace(string(url)))
-				return err == nil && conn.Close(t.Context()) == nil
+				ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+				defer cancel()
+				conn, err := pgx.Connect(ctx, strings.TrimSpace(string(url)))
+				return err == nil && conn.Close(ctx) == nil
 			}
 			require.Eventually(t, reachable, time.Minute, 20*time.Millisecond)
 			if kill {
