@@ -95,7 +95,8 @@ func TestDevKeepsItsDataOverARestart(t *testing.T) {
 	nodes := first.ask(http.MethodGet, "/v1/catalog/nodes", "")
 	require.Zero(t, first.end(syscall.SIGTERM, stopsWithin))
 
-	second := launchDev(t, "--data-dir", dir).ready(startsWithin)
+	second := launchDev(t, "--data-dir", dir, "--log-level", "debug").ready(startsWithin)
+	require.Contains(t, second.stderr.String(), "database system was shut down at", "it was ended in good order")
 	require.Equal(t, nodes, second.ask(http.MethodGet, "/v1/catalog/nodes", ""))
 	require.Contains(t, second.ask(http.MethodGet, "/v1/query/find/execute", ""), `"Port":8080`)
 	require.Contains(t, second.ask(http.MethodGet, "/v1/query", ""), strings.Trim(id, "{}"))
@@ -103,7 +104,8 @@ func TestDevKeepsItsDataOverARestart(t *testing.T) {
 	// A crash is no hindrance either: the new one waits for the old server to go.
 	children := second.postgresOf()
 	require.NoError(t, second.cmd.Process.Kill())
-	third := launchDev(t, "--data-dir", dir).ready(startsWithin)
+	third := launchDev(t, "--data-dir", dir, "--log-level", "debug").ready(startsWithin)
+	require.NotContains(t, third.stderr.String(), "database system was shut down at")
 	gone(t, time.Second, children)
 	require.Equal(t, nodes, third.ask(http.MethodGet, "/v1/catalog/nodes", ""))
 	require.Zero(t, third.end(syscall.SIGTERM, stopsWithin))
