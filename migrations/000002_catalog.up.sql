@@ -47,12 +47,15 @@ CREATE TABLE signpost.checks (
 CREATE INDEX checks_service_id ON signpost.checks (node, service_id);
 
 -- The name under which an instance is found when only mesh-capable ones are
--- asked for; null if it is not one. The gateways compute the same.
+-- asked for; null if it is not one. The gateways compute the same. It has no
+-- search_path of its own, so that the planner can put it into its callers.
 CREATE FUNCTION signpost.mesh_name(kind text, name text, details jsonb) RETURNS text
-LANGUAGE sql IMMUTABLE SET search_path = signpost, pg_temp AS $$
+LANGUAGE sql IMMUTABLE AS $$
     SELECT CASE
-        WHEN kind = 'connect-proxy' THEN lower((details -> 'Proxy' ->> 'DestinationServiceName') COLLATE "C")
-        WHEN details -> 'Connect' ->> 'Native' = 'true' THEN lower(name COLLATE "C")
+        WHEN kind OPERATOR(pg_catalog.=) 'connect-proxy' THEN
+            pg_catalog.lower((details OPERATOR(pg_catalog.->) 'Proxy' OPERATOR(pg_catalog.->>) 'DestinationServiceName') COLLATE pg_catalog."C")
+        WHEN details OPERATOR(pg_catalog.->) 'Connect' OPERATOR(pg_catalog.->>) 'Native' OPERATOR(pg_catalog.=) 'true' THEN
+            pg_catalog.lower(name COLLATE pg_catalog."C")
     END
 $$;
 
