@@ -77,12 +77,16 @@ func TestLookupsGoOnWithoutPostgres(t *testing.T) {
 	}
 }
 
-// overTCP gives another URL for a database that is reached by a socket file:
-// what is in between has a connection of its own to each side.
+// overTCP gives another URL for a database: what is in between has a
+// connection of its own to each side.
 func overTCP(t testing.TB, database string) string {
 	t.Helper()
 	c, err := pgx.ParseConfig(database)
 	require.NoError(t, err)
+	network, address := "tcp", net.JoinHostPort(c.Host, strconv.Itoa(int(c.Port)))
+	if filepath.IsAbs(c.Host) {
+		network, address = "unix", filepath.Join(c.Host, ".s.PGSQL."+strconv.Itoa(int(c.Port)))
+	}
 	front, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = front.Close() })
@@ -92,7 +96,7 @@ func overTCP(t testing.TB, database string) string {
 			if err != nil {
 				return
 			}
-			go forward(client, filepath.Join(c.Host, ".s.PGSQL."+strconv.Itoa(int(c.Port))))
+			go forward(client, network, address)
 		}
 	}()
 	u, err := url.Parse(database)
@@ -102,9 +106,9 @@ func overTCP(t testing.TB, database string) string {
 }
 
 // forward joins a client with a server until one of them hangs up.
-func forward(client net.Conn, socket string) {
+func forward(client net.Conn, network, address string) {
 	defer client.Close()
-	server, err := net.Dial("unix", socket)
+	server, err := net.Dial(network, address)
 	if err != nil {
 		return
 	}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"crypto/rand"
 	"net/http"
 	"net/url"
 	"os"
@@ -134,9 +135,8 @@ func withDatabase(t testing.TB, address, name string) string {
 // its bytes are.
 func asciiDatabase(t *testing.T) string {
 	neighbour := emptyDatabase(t)
-	const name = "signpost_test_ascii"
-	psql(t, neighbour, `DROP DATABASE IF EXISTS `+name,
-		`CREATE DATABASE `+name+` ENCODING 'SQL_ASCII' TEMPLATE template0 LC_COLLATE 'C' LC_CTYPE 'C'`)
+	name := "signpost_test_ascii_" + strings.ToLower(rand.Text())
+	psql(t, neighbour, `CREATE DATABASE `+name+` ENCODING 'SQL_ASCII' TEMPLATE template0 LC_COLLATE 'C' LC_CTYPE 'C'`)
 	t.Cleanup(func() { psql(t, neighbour, `DROP DATABASE IF EXISTS `+name+` WITH (FORCE)`) })
 	return withDatabase(t, neighbour, name)
 }
