@@ -50,6 +50,21 @@ func Server(t testing.TB, customise ...func(*localpg.Config)) *Private {
 	return newPrivate(t, newDocker(t, cfg))
 }
 
+// NeedInstalled is for tests of what only installed binaries can show, such as `signpost dev`, which starts them. Where
+// the other tests take their Postgres from Docker or the environment, the test is skipped; where there is none at all,
+// it fails.
+func NeedInstalled(t testing.TB) {
+	t.Helper()
+	_, err := localpg.Find()
+	if err == nil {
+		return
+	}
+	if _, noneAtAll := shared(); noneAtAll != nil {
+		t.Fatal(noneAtAll)
+	}
+	t.Skip("needs installed binaries; ", err)
+}
+
 func newPrivate(t testing.TB, server privateServer) *Private {
 	t.Helper()
 	p := &Private{t: t, server: server}
