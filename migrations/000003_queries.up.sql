@@ -104,3 +104,9 @@ END $$;
 
 CALL signpost.watch_table('sessions');
 CALL signpost.watch_table('queries');
+
+-- Who may use the schema may not, by that alone, write the change log, nor
+-- hang the engine's functions on tables of their own: only those that run for
+-- the writer of a row are for everybody.
+REVOKE EXECUTE ON ALL ROUTINES IN SCHEMA signpost FROM PUBLIC;
+GRANT EXECUTE ON FUNCTION signpost.tx_index, signpost.drawn_index TO PUBLIC;
