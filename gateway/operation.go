@@ -118,9 +118,9 @@ func (s *Seen) index(snap *snapshot.Snapshot) catalog.Index {
 }
 
 const (
-	consistentWait = 2 * time.Second        // then a consistent read is refused
-	missingWait    = 250 * time.Millisecond // then "not found" is said from memory
-	visibleWait    = 2 * time.Second        // then a write is answered though it is not applied here yet
+	consistentWait = 2 * time.Second // then a consistent read is refused
+	missingWait    = 2 * time.Second // then "not found" is said from memory
+	visibleWait    = 2 * time.Second // then a write is answered though it is not applied here yet
 )
 
 // Ask runs a read.
