@@ -135,7 +135,9 @@ const (
 	trimTombstones = `SELECT signpost.trim_tombstones($1)`
 )
 
-// trim drops old changes now and then. One replica at a time does it.
+// trim drops old tombstones and changes now and then. One replica at a time
+// does it. Tombstones come first, for they may need the write lock, and that
+// is taken before any row is.
 func (s *Store) trim(parent context.Context) {
 	if time.Now().Before(s.trimAt) {
 		return
@@ -152,10 +154,13 @@ func (s *Store) trim(parent context.Context) {
 		if err := tx.QueryRow(ctx, tryTrimLock).Scan(&mine); err != nil || !mine {
 			return err
 		}
-		if err := tx.QueryRow(ctx, trimChanges, keepChanges, trimBatch).Scan(&gone); err != nil {
+		if _, err := tx.Exec(ctx, timeoutSQL); err != nil {
 			return err
 		}
-		return tx.QueryRow(ctx, trimTombstones, mostDead).Scan(&forgotten)
+		if err := tx.QueryRow(ctx, trimTombstones, mostDead).Scan(&forgotten); err != nil {
+			return err
+		}
+		return tx.QueryRow(ctx, trimChanges, keepChanges, trimBatch).Scan(&gone)
 	})
 	if err != nil {
 		s.log.Warn("trimming the change log failed", "error", err)

@@ -203,8 +203,10 @@ BEGIN
     RETURN raise_floor('floor');
 END $$;
 
--- Drops the oldest changes, but never the newest index, and at most about
--- batch rows. Returns how many went.
+-- Drops the oldest changes, but never the newest index, and at most batch
+-- rows: a bulk load may have logged millions under one index. The oldest go
+-- first, so that whoever still finds a row of his index finds all after it.
+-- Returns how many went.
 CREATE FUNCTION signpost.trim_changes(keep interval, batch integer) RETURNS bigint
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = signpost, pg_temp AS $$
 DECLARE
@@ -219,7 +221,8 @@ BEGIN
         RETURN 0;
     END IF;
     UPDATE state SET trimmed_to = cut WHERE trimmed_to < cut;
-    DELETE FROM changes WHERE index <= cut;
+    DELETE FROM changes WHERE ctid = ANY (ARRAY(
+        SELECT ctid FROM changes WHERE index <= cut ORDER BY index, seq LIMIT batch));
     GET DIAGNOSTICS gone = ROW_COUNT;
     DELETE FROM abandoned WHERE at < now() - interval '1 day';
     RETURN gone;
