@@ -22,7 +22,11 @@ const migrationsTable = `"signpost"."schema_migrations"`
 // number of replicas may do so at once: they queue on an advisory lock.
 // A newer schema is left as it is.
 func Migrate(ctx context.Context, url string) error {
-	if v, err := Version(ctx, url); err != nil || v >= migrations.Newest {
+	v, err := Version(ctx, url)
+	var half halfDoneError
+	switch {
+	case errors.As(err, &half): // or another replica is at it: under the lock that is certain
+	case err != nil || v >= migrations.Newest:
 		return err // the usual case takes no lock
 	}
 	return withMigrations(ctx, url, func(m *migrate.Migrate) error { return m.Up() })
@@ -61,9 +65,17 @@ func schemaVersion(ctx context.Context, conn *pgx.Conn) (uint, error) {
 	case err != nil:
 		return 0, fmt.Errorf("read the schema's version: %w", err)
 	case dirty:
-		return 0, fmt.Errorf("migration %d was left half done: mend the schema, then set dirty to false in %s", version, migrationsTable)
+		return 0, halfDoneError(version)
 	}
 	return uint(version), nil
+}
+
+// halfDoneError is the version that a migration began to move the schema to.
+// Read without the lock it may mean that one is under way.
+type halfDoneError int64
+
+func (e halfDoneError) Error() string {
+	return fmt.Sprintf("migration %d was left half done: mend the schema, then set dirty to false in %s", int64(e), migrationsTable)
 }
 
 const selectEncoding = `SELECT current_setting('server_encoding'), current_setting('server_version_num')::int`
@@ -130,7 +142,12 @@ func withMigrations(ctx context.Context, url string, do func(*migrate.Migrate) e
 	if err != nil {
 		return fmt.Errorf("prepare to migrate: %w", err)
 	}
-	if err := do(m); err != nil && !errors.Is(err, migrate.ErrNoChange) {
+	err = do(m)
+	var dirty migrate.ErrDirty
+	switch {
+	case errors.As(err, &dirty):
+		return halfDoneError(dirty.Version)
+	case err != nil && !errors.Is(err, migrate.ErrNoChange):
 		return fmt.Errorf("migrate: %w", oneLine(err))
 	}
 	return nil

@@ -90,7 +90,8 @@ BEGIN
     SELECT c.index INTO found_at FROM changes c
     WHERE c.index > after AND c.tx = find_or_abandon.tx LIMIT 1;
     IF found_at IS NULL THEN
-        INSERT INTO abandoned VALUES (tx);
+        -- It may be there: the answer to this question can get lost as well.
+        INSERT INTO abandoned VALUES (tx) ON CONFLICT DO NOTHING;
     END IF;
     RETURN found_at;
 END $$;
