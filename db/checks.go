@@ -28,14 +28,11 @@ type checkDetails struct {
 func (r *checkRow) check() *catalog.Check {
 	c := &catalog.Check{
 		Node: r.Node, ID: r.ID, Name: r.Name, Status: catalog.Status(r.Status), Notes: r.Notes, Output: r.Output,
-		Type: r.Details.Type, Interval: r.Details.Interval, Timeout: r.Details.Timeout, ExposedPort: r.Details.ExposedPort,
+		Type: r.Details.Type, Interval: r.Details.Interval, Timeout: r.Details.Timeout, ExposedPort: r.Details.ExposedPort, Definition: r.Details.Definition,
 		CreateIndex: catalog.Index(r.CreateIndex), ModifyIndex: catalog.Index(r.ModifyIndex),
 	}
 	if r.ServiceID != nil {
 		c.ServiceID = *r.ServiceID
-	}
-	if r.Details.Definition != nil {
-		c.Definition = *r.Details.Definition
 	}
 	return c
 }
@@ -60,8 +57,8 @@ func (a *checkArrays) add(c *catalog.Check) {
 	a.outputs = append(a.outputs, c.Output)
 	a.services = append(a.services, notEmpty(c.ServiceID))
 	d := checkDetails{Type: c.Type, Interval: c.Interval, Timeout: c.Timeout, ExposedPort: c.ExposedPort}
-	if definition := mustJSON(c.Definition); definition != "{}" {
-		d.Definition = &c.Definition
+	if c.Definition != nil && mustJSON(c.Definition) != "{}" {
+		d.Definition = c.Definition
 	}
 	a.details = append(a.details, mustJSON(d))
 }

@@ -1,10 +1,6 @@
 package db
 
-import (
-	"encoding/json"
-
-	"signpost/resolver/catalog"
-)
+import "signpost/resolver/catalog"
 
 // serviceRow is a row of signpost.services.
 type serviceRow struct {
@@ -37,14 +33,11 @@ func (r *serviceRow) service() *catalog.Service {
 	s := &catalog.Service{
 		Node: r.Node, ID: r.ID, Name: r.Name, Kind: catalog.ServiceKind(r.Kind), Address: r.Address, Port: r.Port,
 		Tags: r.Tags, Meta: r.Meta, TaggedAddresses: r.Details.TaggedAddresses, SocketPath: r.Details.SocketPath,
-		EnableTagOverride: r.Details.EnableTagOverride, Locality: r.Details.Locality, Weights: catalog.DefaultWeights,
+		EnableTagOverride: r.Details.EnableTagOverride, Proxy: r.Details.Proxy, Locality: r.Details.Locality, Weights: catalog.DefaultWeights,
 		CreateIndex: catalog.Index(r.CreateIndex), ModifyIndex: catalog.Index(r.ModifyIndex),
 	}
 	if r.Details.Weights != nil {
 		s.Weights = *r.Details.Weights
-	}
-	if r.Details.Proxy != nil {
-		s.Proxy = *r.Details.Proxy
 	}
 	if r.Details.Connect != nil {
 		s.Connect = *r.Details.Connect
@@ -60,8 +53,8 @@ func detailsOf(s *catalog.Service) string {
 	if s.Weights != catalog.DefaultWeights {
 		d.Weights = &s.Weights
 	}
-	if s.Kind != catalog.KindTypical || !emptyProxy(&s.Proxy) {
-		d.Proxy = &s.Proxy
+	if !emptyProxy(s.Proxy) {
+		d.Proxy = s.Proxy
 	}
 	if s.Connect != (catalog.Connect{}) {
 		d.Connect = &s.Connect
@@ -70,8 +63,7 @@ func detailsOf(s *catalog.Service) string {
 }
 
 func emptyProxy(p *catalog.Proxy) bool {
-	b, err := json.Marshal(p)
-	return err == nil && string(b) == emptyProxyJSON
+	return p == nil || mustJSON(p) == emptyProxyJSON
 }
 
 var emptyProxyJSON = mustJSON(catalog.Proxy{})

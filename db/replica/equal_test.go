@@ -2,6 +2,7 @@ package replica_test
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"math/rand/v2"
 	"testing"
@@ -34,7 +35,7 @@ func (w *world) step() {
 			r.Service.Connect.Native = true
 		}
 		if w.rand.IntN(3) == 0 {
-			r.Service.Kind, r.Service.Proxy.DestinationServiceName = catalog.KindConnectProxy, w.pick("Svc-", 3)
+			r.Service.Kind, r.Service.Proxy = catalog.KindConnectProxy, &catalog.Proxy{DestinationServiceName: w.pick("Svc-", 3)}
 		}
 		r.Node.Address = w.pick("10.0.0.", 3)
 		w.m.apply(w.t, r)
@@ -151,20 +152,28 @@ func universe(queries []string) []snapshot.Thing {
 	return things
 }
 
+func show(v any) string {
+	b, err := json.Marshal(v)
+	if err != nil {
+		panic(err)
+	}
+	return string(b)
+}
+
 // contents writes a snapshot down, with every join that it holds ready.
 func contents(s *snapshot.Snapshot) []string {
 	var out []string
 	add := func(format string, args ...any) { out = append(out, fmt.Sprintf(format, args...)) }
 	instance := func(of string, i *snapshot.Instance) {
-		add("%s: %+v on %+v", of, *i.Service, *i.Node)
+		add("%s: %s on %s", of, show(i.Service), show(i.Node))
 		for _, c := range i.Checks {
-			add("%s:   %+v", of, *c)
+			add("%s:   %s", of, show(c))
 		}
 	}
 	for n := range s.Nodes() {
-		add("node %+v", *n.Node)
+		add("node %s", show(n.Node))
 		for _, c := range n.Checks {
-			add("node:   %+v", *c)
+			add("node:   %s", show(c))
 		}
 		for _, i := range n.Instances {
 			instance("node", i)
@@ -181,7 +190,7 @@ func contents(s *snapshot.Snapshot) []string {
 		}
 	}
 	for q := range s.Queries() {
-		add("query %+v, by name %v", *q.Query, q.Name == "" || s.QueryNamed(q.Name) == q)
+		add("query %s, by name %v", show(q.Query), q.Name == "" || s.QueryNamed(q.Name) == q)
 	}
 	return out
 }
@@ -218,9 +227,9 @@ func seen(s *snapshot.Snapshot, thing snapshot.Thing) string {
 			return "none"
 		}
 		for _, i := range e.Instances {
-			out += fmt.Sprintf("%+v on %+v:", *i.Service, *i.Node)
+			out += show(i.Service) + " on " + show(i.Node)
 			for _, c := range i.Checks {
-				out += fmt.Sprintf(" %+v", *c)
+				out += show(c)
 			}
 		}
 		return out
@@ -229,32 +238,32 @@ func seen(s *snapshot.Snapshot, thing snapshot.Thing) string {
 	switch thing.Kind {
 	case snapshot.Nodes:
 		for n := range s.Nodes() {
-			out += fmt.Sprintf("%+v ", *n.Node)
+			out += show(n.Node)
 		}
 	case snapshot.Services, snapshot.Checks:
 		for n := range s.Nodes() {
 			for _, i := range n.Instances {
 				if thing.Kind == snapshot.Services {
-					out += fmt.Sprintf("%+v ", *i.Service)
+					out += show(i.Service)
 				}
 			}
 			for _, c := range n.Checks {
 				if thing.Kind == snapshot.Checks {
-					out += fmt.Sprintf("%+v ", *c)
+					out += show(c)
 				}
 			}
 		}
 	case snapshot.Node:
 		if n := s.Node(thing.Name); n != nil {
-			out = fmt.Sprintf("%+v", *n.Node)
+			out = show(n.Node)
 			for _, i := range n.Instances {
-				out += fmt.Sprintf(" %+v", *i.Service)
+				out += show(i.Service)
 			}
 		}
 	case snapshot.NodeCheck:
 		if n := s.Node(thing.Name); n != nil {
 			for _, c := range n.Checks {
-				out += fmt.Sprintf("%+v ", *c)
+				out += show(c)
 			}
 		}
 	case snapshot.Service:
@@ -263,15 +272,15 @@ func seen(s *snapshot.Snapshot, thing snapshot.Thing) string {
 		out = instances(s.Mesh(thing.Name))
 	case snapshot.Queries:
 		for q := range s.Queries() {
-			out += fmt.Sprintf("%+v ", *q.Query)
+			out += show(q.Query)
 		}
 	case snapshot.Query:
 		if q := s.Query(thing.Name); q != nil {
-			out = fmt.Sprintf("%+v", *q.Query)
+			out = show(q.Query)
 		}
 	case snapshot.QueryName:
 		if q := s.QueryNamed(thing.Name); q != nil {
-			out = fmt.Sprintf("%+v", *q.Query)
+			out = show(q.Query)
 		}
 	}
 	return out

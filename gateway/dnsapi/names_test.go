@@ -40,7 +40,7 @@ func shop(t testing.TB) *memory {
 	r.service(catalog.Service{Node: "n1", Name: "a0", Port: 1, Address: "a1.service.signpost"})
 	r.service(catalog.Service{Node: "n1", Name: "loop1", Port: 1, Address: "loop2.service.signpost"})
 	r.service(catalog.Service{Node: "n1", Name: "loop2", Port: 1, Address: "loop1.service.signpost"})
-	r.service(catalog.Service{Node: "n1", ID: "px", Name: "web-proxy", Kind: catalog.KindConnectProxy, Port: 21000, Proxy: catalog.Proxy{DestinationServiceName: "web"}})
+	r.service(catalog.Service{Node: "n1", ID: "px", Name: "web-proxy", Kind: catalog.KindConnectProxy, Port: 21000, Proxy: &catalog.Proxy{DestinationServiceName: "web"}})
 	r.service(catalog.Service{Node: "n1", Name: "sick", Port: 1}, catalog.Critical)
 	r.service(catalog.Service{Node: "n1", Name: "ill", Port: 1}, "unheard of")
 	r.service(catalog.Service{Node: "n1", Name: "port", Port: 70000})

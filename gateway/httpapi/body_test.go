@@ -148,11 +148,11 @@ func TestARegistrationIsTakenAsItWasSent(t *testing.T) {
 		SkipNodeUpdate: true,
 		Service: &catalog.Service{
 			Node: "N1", ID: "web", Name: "web", Tags: []string{}, Weights: catalog.Weights{}, Connect: catalog.Connect{Native: true},
-			Proxy: catalog.Proxy{Mode: "direct", Upstreams: []catalog.Upstream{{DestinationName: "db"}}},
+			Proxy: &catalog.Proxy{Mode: "direct", Upstreams: []catalog.Upstream{{DestinationName: "db"}}},
 		},
 		Checks: []catalog.Check{
 			{Node: "N1", ID: "node", Status: "passing"},
-			{Node: "N1", ID: "own", Name: "own", Status: "critical", ServiceID: "web", Definition: catalog.CheckDefinition{Interval: catalog.Duration(time.Minute)}},
+			{Node: "N1", ID: "own", Name: "own", Status: "critical", ServiceID: "web", Definition: &catalog.CheckDefinition{Interval: catalog.Duration(time.Minute)}},
 		},
 	}}, r.state.writes)
 }

@@ -1,8 +1,6 @@
 package httpapi
 
 import (
-	"reflect"
-
 	"signpost/resolver/catalog"
 	"signpost/resolver/snapshot"
 )
@@ -105,7 +103,7 @@ func appendFlat(b []byte, i *snapshot.Instance, datacenter string) []byte {
 	b = appendInt(b, `,"ServicePort":`, s.Port)
 	b = appendField(b, `,"ServiceSocketPath":`, s.SocketPath)
 	b = appendBool(b, `,"ServiceEnableTagOverride":`, s.EnableTagOverride)
-	b = appendProxy(append(b, `,"ServiceProxy":`...), &s.Proxy)
+	b = appendProxy(append(b, `,"ServiceProxy":`...), s.Proxy)
 	b = appendConnect(append(b, `,"ServiceConnect":`...), s.Connect)
 	b = appendAny(append(b, `,"ServiceLocality":`...), s.Locality)
 	return append(appendIndexes(b, s.CreateIndex, s.ModifyIndex), '}')
@@ -152,7 +150,7 @@ func appendService(b []byte, s *catalog.Service, n nulls) []byte {
 	}
 	b = appendWeights(append(b, `,"Weights":`...), s.Weights)
 	b = appendBool(b, `,"EnableTagOverride":`, s.EnableTagOverride)
-	b = appendProxy(append(b, `,"Proxy":`...), &s.Proxy)
+	b = appendProxy(append(b, `,"Proxy":`...), s.Proxy)
 	b = appendConnect(append(b, `,"Connect":`...), s.Connect)
 	if s.Locality != nil {
 		b = appendAny(append(b, `,"Locality":`...), s.Locality)
@@ -196,10 +194,10 @@ func appendCheck(b []byte, c *catalog.Check, of *catalog.Service, n nulls) []byt
 	b = appendField(b, `,"Timeout":`, c.Timeout)
 	b = appendInt(b, `,"ExposedPort":`, c.ExposedPort)
 	b = append(b, `,"Definition":`...)
-	if reflect.ValueOf(&c.Definition).Elem().IsZero() {
+	if c.Definition == nil {
 		b = append(b, "{}"...)
 	} else {
-		b = appendAny(b, &c.Definition)
+		b = appendAny(b, c.Definition)
 	}
 	return append(appendIndexes(b, c.CreateIndex, c.ModifyIndex), '}')
 }
@@ -220,7 +218,7 @@ func appendWeights(b []byte, w catalog.Weights) []byte {
 }
 
 func appendProxy(b []byte, p *catalog.Proxy) []byte {
-	if reflect.ValueOf(p).Elem().IsZero() {
+	if p == nil {
 		return append(b, `{"Mode":"","MeshGateway":{},"Expose":{}}`...)
 	}
 	return appendAny(b, p)

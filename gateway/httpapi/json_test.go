@@ -85,7 +85,7 @@ func wireOf(i *snapshot.Instance, normal nulls) wireInstance {
 		Service: wireService{
 			Kind: string(s.Kind), ID: s.ID, Service: s.Name, Tags: list(s.Tags, normal), Address: s.Address,
 			TaggedAddresses: s.TaggedAddresses, Meta: s.Meta, Port: s.Port, SocketPath: s.SocketPath, Weights: s.Weights,
-			EnableTagOverride: s.EnableTagOverride, Proxy: s.Proxy, Connect: s.Connect, Locality: s.Locality,
+			EnableTagOverride: s.EnableTagOverride, Proxy: orZero(s.Proxy), Connect: s.Connect, Locality: s.Locality,
 			CreateIndex: s.CreateIndex, ModifyIndex: s.ModifyIndex,
 		},
 	}
@@ -98,7 +98,7 @@ func wireOf(i *snapshot.Instance, normal nulls) wireInstance {
 		k := wireCheck{
 			Node: c.Node, CheckID: c.ID, Name: c.Name, Status: string(c.Status), Notes: c.Notes, Output: c.Output,
 			ServiceID: c.ServiceID, ServiceTags: list(nil, normal), Type: c.Type, Interval: c.Interval, Timeout: c.Timeout,
-			ExposedPort: c.ExposedPort, Definition: c.Definition, CreateIndex: c.CreateIndex, ModifyIndex: c.ModifyIndex,
+			ExposedPort: c.ExposedPort, Definition: orZero(c.Definition), CreateIndex: c.CreateIndex, ModifyIndex: c.ModifyIndex,
 		}
 		if c.ServiceID != "" {
 			k.ServiceName, k.ServiceTags = s.Name, list(s.Tags, normal)
@@ -123,7 +123,7 @@ func flatOf(i *snapshot.Instance) wireFlat {
 	}
 	return wireFlat{
 		n.ID, n.Name, n.Address, "dc1", n.TaggedAddresses, n.Meta, s.Kind, s.ID, s.Name, list(s.Tags, asEmpty), s.Address,
-		s.TaggedAddresses, s.Weights, meta, s.Port, s.SocketPath, s.EnableTagOverride, s.Proxy, s.Connect, s.Locality,
+		s.TaggedAddresses, s.Weights, meta, s.Port, s.SocketPath, s.EnableTagOverride, orZero(s.Proxy), s.Connect, s.Locality,
 		s.CreateIndex, s.ModifyIndex,
 	}
 }
@@ -158,7 +158,7 @@ func someService() *rapid.Generator[*catalog.Service] {
 			TaggedAddresses: rapid.Make[map[string]catalog.ServiceAddress]().Draw(t, "addresses"),
 			Port:            rapid.Int().Draw(t, "port"), Weights: rapid.Make[catalog.Weights]().Draw(t, "weights"),
 			EnableTagOverride: rapid.Bool().Draw(t, "override"), Connect: rapid.Make[catalog.Connect]().Draw(t, "connect"),
-			Proxy: catalog.Proxy{
+			Proxy: &catalog.Proxy{
 				DestinationServiceName: text(t), Mode: text(t), Config: rapid.SampledFrom([]map[string]any{nil, {"a": 1.5, "b": []any{"<"}}}).Draw(t, "config"),
 				Expose: rapid.Make[catalog.Expose]().Draw(t, "expose"), TransparentProxy: rapid.Make[*catalog.TransparentProxy]().Draw(t, "transparent"),
 			},
@@ -166,6 +166,13 @@ func someService() *rapid.Generator[*catalog.Service] {
 			CreateIndex: rapid.Make[catalog.Index]().Draw(t, "created"), ModifyIndex: rapid.Make[catalog.Index]().Draw(t, "modified"),
 		}
 	})
+}
+
+func orZero[T any](p *T) T {
+	if p == nil {
+		return *new(T)
+	}
+	return *p
 }
 
 func text(t *rapid.T) string {

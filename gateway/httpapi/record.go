@@ -103,7 +103,11 @@ func serviceFields(s *catalog.Service) serviceRecord {
 	}
 }
 
-func proxyFields(p catalog.Proxy) catalog.Proxy {
+func proxyFields(of *catalog.Proxy) catalog.Proxy {
+	var p catalog.Proxy
+	if of != nil {
+		p = *of
+	}
 	if p.TransparentProxy == nil {
 		p.TransparentProxy = &catalog.TransparentProxy{}
 	}

@@ -41,7 +41,7 @@ type serviceBody struct {
 	SocketPath        string
 	Weights           *catalog.Weights // nil: the default; zeros stay
 	EnableTagOverride bool
-	Proxy             catalog.Proxy
+	Proxy             *catalog.Proxy
 	Connect           catalog.Connect
 	Locality          *catalog.Locality
 	PeerName          string
@@ -66,7 +66,7 @@ type checkBody struct {
 	Timeout     string
 	ExposedPort int
 	PeerName    string
-	Definition  definitionBody
+	Definition  *definitionBody
 	CreateIndex uint64
 	ModifyIndex uint64
 }
@@ -139,7 +139,7 @@ func (b *checkBody) check() catalog.Check {
 	return catalog.Check{
 		Node: b.Node, ID: b.CheckID, Name: b.Name, Status: b.Status, Notes: b.Notes, Output: b.Output,
 		ServiceID: b.ServiceID, Type: b.Type, Interval: b.Interval, Timeout: b.Timeout,
-		ExposedPort: b.ExposedPort, Definition: catalog.CheckDefinition(b.Definition),
+		ExposedPort: b.ExposedPort, Definition: (*catalog.CheckDefinition)(b.Definition),
 	}
 }
 

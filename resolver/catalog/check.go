@@ -15,7 +15,7 @@ type Check struct {
 	Interval    string
 	Timeout     string
 	ExposedPort int
-	Definition  CheckDefinition
+	Definition  *CheckDefinition // nil: none is given
 	CreateIndex Index
 	ModifyIndex Index
 }

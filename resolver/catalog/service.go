@@ -16,7 +16,7 @@ type Service struct {
 	SocketPath        string
 	Weights           Weights
 	EnableTagOverride bool
-	Proxy             Proxy
+	Proxy             *Proxy // nil: nothing is configured
 	Connect           Connect
 	Locality          *Locality
 	CreateIndex       Index
@@ -59,7 +59,7 @@ type Connect struct {
 // The database computes the same in the function mesh_name.
 func (s *Service) MeshName() string {
 	switch {
-	case s.Kind == KindConnectProxy:
+	case s.Kind == KindConnectProxy && s.Proxy != nil:
 		return Fold(s.Proxy.DestinationServiceName)
 	case s.Connect.Native:
 		return Fold(s.Name)

@@ -180,7 +180,7 @@ func (s *Service) completeProxy() error {
 	if s.Port == 0 && s.SocketPath == "" {
 		faults = append(faults, "Port or SocketPath must be set for a connect-proxy")
 	}
-	if s.Proxy.DestinationServiceName == "" {
+	if s.Proxy == nil || s.Proxy.DestinationServiceName == "" {
 		faults = append(faults, "Proxy.DestinationServiceName must be non-empty for Connect proxy services")
 	}
 	if len(faults) > 0 {
