@@ -7,6 +7,7 @@ import (
 	"fmt"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgtype"
 
 	"signpost/resolver/catalog"
 	"signpost/resolver/snapshot"
@@ -38,6 +39,9 @@ func ConnectReader(ctx context.Context, url string) (*pgx.Conn, error) {
 		closeNow(conn)
 		return nil, fmt.Errorf("tune the reader's connection: %w", err)
 	}
+	conn.TypeMap().RegisterType(&pgtype.Type{
+		Name: "jsonb", OID: pgtype.JSONBOID, Codec: &pgtype.JSONBCodec{Marshal: json.Marshal, Unmarshal: readable},
+	})
 	return conn, nil
 }
 
@@ -173,7 +177,7 @@ func (r *changeRow) applyPut(b *snapshot.Builder) error {
 
 func decoded[R any](b []byte, do func(*R)) error {
 	r := new(R)
-	if err := json.Unmarshal(b, r); err != nil {
+	if err := readable(b, r); err != nil {
 		return err
 	}
 	do(r)

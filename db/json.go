@@ -2,6 +2,7 @@ package db
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 )
 
@@ -46,4 +47,22 @@ func notEmpty(s string) *string {
 		return nil
 	}
 	return &s
+}
+
+// readable decodes what is stored as far as it can be read: what has not the
+// type that is expected of it counts as not given. Operators write JSON by
+// hand, and one odd value must not keep a replica from all that follows it.
+func readable(b []byte, into any) error {
+	err := json.Unmarshal(b, into)
+	if _, broken := errors.AsType[*json.SyntaxError](err); broken {
+		return err
+	}
+	return nil
+}
+
+// UnmarshalJSON takes what it can read: a duration that is none ends the
+// decoding of what holds it, and that must not be the whole row.
+func (d *checkDetails) UnmarshalJSON(b []byte) error {
+	type plain checkDetails
+	return readable(b, (*plain)(d))
 }
