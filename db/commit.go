@@ -2,6 +2,7 @@ package db
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/google/uuid"
@@ -66,7 +67,7 @@ func (s *Store) attempt(ctx context.Context, g *group) (catalog.Index, queryResu
 			return 0, found, err
 		}
 		s.disconnect()
-		if !sent || pgconn.SafeToRetry(err) { // nothing has left this process
+		if !sent || neverLeft(err) {
 			if err := pause(ctx); err != nil {
 				return 0, found, catalog.Wrap(catalog.Unavailable, err, errNotBegun.Message)
 			}
@@ -78,6 +79,13 @@ func (s *Store) attempt(ctx context.Context, g *group) (catalog.Index, queryResu
 			return at, found, err
 		}
 	}
+}
+
+// neverLeft tells whether err says for certain that nothing has left this
+// process. A connection that was found closed does not: the driver says so of
+// a second look for an answer too, and calls it safe to retry.
+func neverLeft(err error) bool {
+	return pgconn.SafeToRetry(err) && !errors.Is(err, pgconn.ErrConnClosed)
 }
 
 func (s *Store) rollback(ctx context.Context) {
