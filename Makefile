@@ -16,7 +16,7 @@ export GOFLAGS := $(GOFLAGS) -buildvcs=false
 LINT = $(GO) tool -modfile=test/tools/golangci.mod golangci-lint
 
 .DEFAULT_GOAL := help
-.PHONY: help dev build test check lint vet fmt bench fuzz migrate-up migrate-down migrate-version clean go withservers
+.PHONY: help dev build test check lint vet fmt bench faults fuzz migrate-up migrate-down migrate-version clean go withservers
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-16s %s\n", $$1, $$2 }' Makefile
@@ -49,6 +49,10 @@ fmt: go ## format the Go files
 bench: build ## measure against the yardsticks and print the table (ARGS)
 	@test/tools/prepare bench
 	@$(GO) run ./test/bench $(ARGS)
+
+faults: build ## break Postgres, connections and gateways under load and print the table (ARGS='-short -run REGEXP')
+	@test/tools/prepare test
+	@$(GO) run ./test/faults -binary bin/signpost $(ARGS)
 
 fuzz: go ## run every fuzz test for FUZZTIME each (FUZZTIME=30s)
 	@test/tools/fuzz $(FUZZTIME)
