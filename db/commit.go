@@ -43,11 +43,16 @@ func (s *Store) commit(parent context.Context, writes []*pending) {
 	}
 }
 
+// lockWait is how long a group is tried again because rows or tables are
+// locked. The write lock itself is waited for so long in one go (timeoutSQL).
+const lockWait = 2 * time.Second
+
 // attempt runs the group's transaction until it is known to be committed or
 // not to be, or until ctx is done: a commit whose answer is lost is looked
 // for under the write lock, and made again only if it is not there and can
 // no longer come.
 func (s *Store) attempt(ctx context.Context, g *group) (catalog.Index, queryResults, error) {
+	began := time.Now()
 	for {
 		var sent bool
 		tx := uuid.NewString()
@@ -61,7 +66,8 @@ func (s *Store) attempt(ctx context.Context, g *group) (catalog.Index, queryResu
 		}
 		if isServerError(err) {
 			s.rollback(ctx)
-			if hasState(err, stateDeadlock) || hasState(err, stateSerialization) {
+			locked := hasState(err, stateLockNotAvailable) && time.Since(began) < lockWait
+			if locked || hasState(err, stateDeadlock) || hasState(err, stateSerialization) {
 				continue
 			}
 			return 0, found, err

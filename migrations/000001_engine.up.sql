@@ -64,6 +64,9 @@ END $$;
 
 -- How a gateway begins: the lock, the name of the transaction, and planner
 -- settings that keep its cached plans from scanning what they found empty.
+-- From here on it waits for nobody for long, but lets go of the lock and tries
+-- again: TRUNCATE has its table locked before its trigger can ask for the
+-- lock, and whoever held rows without it would stop everybody.
 CREATE FUNCTION signpost.begin_write(tx uuid) RETURNS void
 LANGUAGE plpgsql SECURITY DEFINER SET search_path = signpost, pg_temp AS $$
 BEGIN
@@ -76,6 +79,7 @@ BEGIN
         set_config('enable_hashjoin', 'off', true),
         set_config('enable_mergejoin', 'off', true),
         set_config('plan_cache_mode', 'force_generic_plan', true),
+        set_config('lock_timeout', '200ms', true),
         set_config('jit', 'off', true); -- what is switched off looks costly to it
 END $$;
 

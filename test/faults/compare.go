@@ -29,7 +29,7 @@ func (r *run) compare(ctx context.Context) error {
 	r.compareServices(services)
 	r.compareQueries(queries)
 	r.compareWatchers(ctx, services)
-	fresh, err := fleet(ctx, r.binary, r.url, 1)
+	fresh, err := fleet(ctx, r.binary, r.url)
 	defer func() {
 		for _, g := range fresh {
 			g.stop()

@@ -102,7 +102,7 @@ func bornTogether(ctx context.Context, r *run) error {
 			return err
 		}
 		began := time.Now()
-		gateways, err := fleet(ctx, r.binary, url, 3)
+		gateways, err := fleet(ctx, r.binary, url, url, url)
 		if err == nil {
 			longest = max(longest, time.Since(began))
 			err = writtenOnOne(ctx, gateways)

@@ -44,16 +44,22 @@ func leftOpen(ctx context.Context, r *run, sql string) error {
 	return nil
 }
 
-// emptied truncates the services; whoever has seen it writes on.
+// emptied truncates the services, again and again. TRUNCATE locks its table
+// first, and asks for the write lock then.
 func emptied(ctx context.Context, r *run) error {
-	for range 3 {
+	rounds := 30
+	if r.short {
+		rounds = 5
+	}
+	for range rounds {
 		if err := r.disturbed(ctx, func() error { return r.operate(ctx, `TRUNCATE signpost.services CASCADE`) }); err != nil {
 			return err
 		}
-		if err := rest(ctx, time.Second); err != nil {
+		if err := rest(ctx, 300*time.Millisecond); err != nil {
 			return err
 		}
 	}
+	r.note("%d times", rounds)
 	return nil
 }
 

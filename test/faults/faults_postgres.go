@@ -105,12 +105,51 @@ func commitsCut(ctx context.Context, r *run) error {
 	return nil
 }
 
-func throughProxy(r *run, url string) (string, error) {
-	p, err := newProxy(url)
-	if err != nil {
-		return "", err
+// viaProxy leads all gateways through one proxy.
+func viaProxy(r *run, url string, _ int) (string, error) {
+	if r.proxy == nil {
+		p, err := newProxy(url)
+		if err != nil {
+			return "", err
+		}
+		r.proxy = p
+		r.closers = append(r.closers, p.close)
 	}
-	r.proxy = p
-	r.closers = append(r.closers, p.close)
-	return p.url(), nil
+	return r.proxy.url(), nil
+}
+
+// lastViaProxy leads the last gateway through a proxy that cuts nothing off.
+func lastViaProxy(r *run, url string, gateway int) (string, error) {
+	if gateway < r.fault.gateways-1 {
+		return url, nil
+	}
+	through, err := viaProxy(r, url, gateway)
+	if err == nil {
+		r.proxy.calm.Store(true)
+	}
+	return through, err
+}
+
+// partitioned lets nothing pass between one gateway and Postgres for a while,
+// as a firewall does, three times. The others must go on.
+func partitioned(ctx context.Context, r *run) error {
+	d := 15 * time.Second
+	if r.short {
+		d = 4 * time.Second
+	}
+	for range 3 {
+		r.proxy.silence.Lock()
+		err := rest(ctx, d)
+		r.proxy.silence.Unlock()
+		r.book.back()
+		if err != nil {
+			return err
+		}
+		before := r.acksByGateway()
+		if err := r.await(ctx, recoverWait, func() error { return r.recovered(before) }); err != nil {
+			return err
+		}
+	}
+	r.note("3 times %s", d)
+	return nil
 }

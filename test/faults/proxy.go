@@ -10,6 +10,7 @@ import (
 	"net"
 	"path/filepath"
 	"strconv"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -24,6 +25,9 @@ import (
 //	late  the connection ends, and the whole transaction arrives afterwards,
 //	      when the gateway may have looked for it already
 //
+// It can also fall silent: connections stay open, new ones are accepted, and
+// nothing passes until the silence ends; then everything arrives, late.
+//
 // It reads the protocol of version 3, far enough to know a COMMIT.
 // Source: PostgreSQL documentation, "Message Formats".
 type proxy struct {
@@ -31,7 +35,8 @@ type proxy struct {
 	socket   string // of Postgres
 	database string
 	user     string
-	calm     atomic.Bool // from here on nothing is cut off
+	calm     atomic.Bool  // nothing is cut off
+	silence  sync.RWMutex // held for writing while nothing passes
 
 	commits, lost, torn, late, lateDone atomic.Int64
 }
@@ -60,6 +65,23 @@ func (p *proxy) url() string {
 }
 
 func (p *proxy) close() { _ = p.listener.Close() }
+
+// wait returns when it is not silent.
+func (p *proxy) wait() {
+	p.silence.RLock()
+	defer p.silence.RUnlock()
+}
+
+// held passes on what is written when it is not silent.
+type held struct {
+	*proxy
+	to io.Writer
+}
+
+func (h held) Write(b []byte) (int, error) {
+	h.wait()
+	return h.to.Write(b)
+}
 
 func (p *proxy) cuts() int64 { return p.lost.Load() + p.torn.Load() + p.late.Load() }
 
@@ -99,13 +121,13 @@ func (l *link) run() {
 		_ = l.server.Close()
 		return
 	}
-	if _, err := l.server.Write(startup); err != nil {
+	if _, err := (held{l.proxy, l.server}).Write(startup); err != nil {
 		_ = l.server.Close()
 		return
 	}
 	if !bytes.Contains(startup, []byte("signpost writer\x00")) {
-		go func() { _, _ = io.Copy(l.client, l.server); _ = l.client.Close() }()
-		_, _ = io.Copy(l.server, l.client)
+		go func() { _, _ = io.Copy(held{l.proxy, l.client}, l.server); _ = l.client.Close() }()
+		_, _ = io.Copy(held{l.proxy, l.server}, l.client)
 		_ = l.server.Close()
 		return
 	}
@@ -158,6 +180,7 @@ func (l *link) requests() {
 		if m[0] != 'S' && m[0] != 'Q' && m[0] != 'X' {
 			continue // it is not the end of a batch
 		}
+		l.wait()
 		if commits && !l.pass(batch) {
 			return
 		}
@@ -239,7 +262,7 @@ func (l *link) answers() {
 			_ = l.client.Close()
 			return
 		}
-		if _, err := l.client.Write(m); err != nil {
+		if _, err := (held{l.proxy, l.client}).Write(m); err != nil {
 			return
 		}
 	}

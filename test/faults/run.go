@@ -21,8 +21,10 @@ type fault struct {
 	floorMoves bool
 	// noFailures: no write may be refused.
 	noFailures bool
-	// through gives the URL that the gateways use instead of the database's.
-	through func(r *run, url string) (string, error)
+	// noUnknown: no write may have an outcome that is not told.
+	noUnknown bool
+	// through gives the URL that a gateway uses instead of the database's.
+	through func(r *run, url string, gateway int) (string, error)
 	// recovery and pause are limits; 0: five seconds after all is whole again,
 	// and none for the time without an acknowledgement.
 	recovery, pause time.Duration
@@ -121,6 +123,8 @@ func (r *run) limits(out *result) error {
 		return fmt.Errorf("no write was acknowledged for %s, over %s", out.pause, r.fault.pause)
 	case r.fault.noFailures && out.writes.failed+out.writes.unknown > 0:
 		return fmt.Errorf("%d writes failed, none may", out.writes.failed+out.writes.unknown)
+	case r.fault.noUnknown && out.writes.unknown > 0:
+		return fmt.Errorf("the outcome of %d writes was not told", out.writes.unknown)
 	}
 	return nil
 }
@@ -163,13 +167,17 @@ func (r *run) open(ctx context.Context) error {
 	if r.url, err = r.pg.database(ctx); err != nil {
 		return err
 	}
-	through := r.url
-	if r.fault.through != nil {
-		if through, err = r.fault.through(r, r.url); err != nil {
+	urls := make([]string, r.fault.gateways)
+	for i := range urls {
+		urls[i] = r.url
+		if r.fault.through == nil {
+			continue
+		}
+		if urls[i], err = r.fault.through(r, r.url, i); err != nil {
 			return err
 		}
 	}
-	if r.gateways, err = fleet(ctx, r.binary, through, r.fault.gateways); err != nil {
+	if r.gateways, err = fleet(ctx, r.binary, urls...); err != nil {
 		return err
 	}
 	r.book = newBook(len(r.gateways), servicesInAll)
@@ -178,13 +186,14 @@ func (r *run) open(ctx context.Context) error {
 	return nil
 }
 
-// fleet starts gateways at the same time, and returns when they are ready.
-func fleet(ctx context.Context, binary, database string, n int) ([]*gateway, error) {
-	gateways := make([]*gateway, n)
-	errs := make([]error, n)
+// fleet starts a gateway for each URL of a database, all at the same time, and
+// returns when they are ready.
+func fleet(ctx context.Context, binary string, databases ...string) ([]*gateway, error) {
+	gateways := make([]*gateway, len(databases))
+	errs := make([]error, len(databases))
 	var starting sync.WaitGroup
 	for i := range gateways {
-		gateways[i] = newGateway(i, binary, database)
+		gateways[i] = newGateway(i, binary, databases[i])
 		starting.Go(func() {
 			if errs[i] = gateways[i].launch(); errs[i] == nil {
 				errs[i] = gateways[i].ready(ctx)
