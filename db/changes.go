@@ -56,7 +56,7 @@ ORDER BY c.index, c.seq`
 
 // Follow reads all changes after a position into b, and gives the position
 // they lead to. progress is called for every row that arrives.
-func Follow(ctx context.Context, conn *pgx.Conn, from Position, b *snapshot.Builder, progress func()) (Position, error) {
+func Follow(ctx context.Context, conn *pgx.Conn, v *Values, from Position, b *snapshot.Builder, progress func()) (Position, error) {
 	rows, err := conn.Query(ctx, selectChanges, int64(from.Index))
 	if err != nil {
 		return from, fmt.Errorf("read the change log: %w", err)
@@ -75,7 +75,7 @@ func Follow(ctx context.Context, conn *pgx.Conn, from Position, b *snapshot.Buil
 		if r.index == nil {
 			break // nothing new
 		}
-		if err := r.apply(b); err != nil {
+		if err := r.apply(v, b); err != nil {
 			return from, err
 		}
 		at = Position{Index: catalog.Index(*r.index), Tx: *r.tx}
@@ -118,7 +118,7 @@ type rowKey struct {
 
 // apply puts one change into b. Tables that only newer versions know are
 // passed over: nothing here depends on them.
-func (r *changeRow) apply(b *snapshot.Builder) error {
+func (r *changeRow) apply(v *Values, b *snapshot.Builder) error {
 	if *r.op == "reload" {
 		return ErrReload
 	}
@@ -130,7 +130,7 @@ func (r *changeRow) apply(b *snapshot.Builder) error {
 		r.applyDelete(b, k)
 		return nil
 	}
-	if err := r.applyPut(b); err != nil {
+	if err := r.applyPut(v, b); err != nil {
 		return r.misread(err)
 	}
 	return nil
@@ -153,12 +153,12 @@ func (r *changeRow) applyDelete(b *snapshot.Builder, k rowKey) {
 	}
 }
 
-func (r *changeRow) applyPut(b *snapshot.Builder) error {
+func (r *changeRow) applyPut(v *Values, b *snapshot.Builder) error {
 	switch *r.table {
 	case "nodes":
-		return decoded(r.row, func(n *nodeRow) { b.PutNode(n.node()) })
+		return decoded(r.row, func(n *nodeRow) { b.PutNode(n.node(v)) })
 	case "services":
-		return decoded(r.row, func(s *serviceRow) { b.PutService(s.service()) })
+		return decoded(r.row, func(s *serviceRow) { b.PutService(s.service(v)) })
 	case "checks":
 		return decoded(r.row, func(c *checkRow) { b.PutCheck(c.check()) })
 	case "queries":

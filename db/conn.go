@@ -12,8 +12,8 @@ import (
 const connectTimeout = 2 * time.Second
 
 // Connect opens one connection for a purpose, which pg_stat_activity shows.
-// It only takes servers that accept writes, unless the URL says otherwise,
-// so that a fleet follows a failover by its list of hosts.
+// It only takes servers that accept writes, so that a fleet follows a failover
+// by its list of hosts.
 func Connect(ctx context.Context, url, purpose string) (*pgx.Conn, error) {
 	c, err := pgx.ParseConfig(url)
 	if err != nil {

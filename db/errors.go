@@ -1,8 +1,11 @@
 package db
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"io"
+	"slices"
 
 	"github.com/jackc/pgx/v5/pgconn"
 
@@ -21,7 +24,14 @@ const (
 	stateStartingUp          = "57P03"
 	stateShutdown            = "57P01"
 	stateCrash               = "57P02"
+	stateTooMany             = "53300"
+	stateReadOnly            = "25006"
 )
+
+// passing are the states that go by themselves.
+var passing = []string{
+	stateStartingUp, stateShutdown, stateCrash, stateTooMany, stateReadOnly, stateLockNotAvailable, stateDeadlock, stateSerialization,
+}
 
 // classes of SQLSTATEs that one write of a group is to blame for.
 var blamingClasses = map[string]bool{
@@ -92,8 +102,9 @@ func public(err error) error {
 func IsAway(err error) bool {
 	var pg *pgconn.PgError
 	if errors.As(err, &pg) {
-		return pg.Code == stateStartingUp || pg.Code == stateShutdown || pg.Code == stateCrash
+		return slices.Contains(passing, pg.Code)
 	}
 	var connect *pgconn.ConnectError
-	return errors.As(err, &connect) || pgconn.Timeout(err) || pgconn.SafeToRetry(err)
+	return errors.As(err, &connect) || pgconn.Timeout(err) || pgconn.SafeToRetry(err) ||
+		errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, context.DeadlineExceeded)
 }

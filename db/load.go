@@ -27,13 +27,14 @@ LEFT JOIN LATERAL (SELECT index, tx FROM signpost.changes ORDER BY index DESC LI
 	selectTombstones = `SELECT kind, name, index FROM signpost.tombstones`
 )
 
-// Load reads the whole catalog, as it is at one moment, into b.
-func Load(ctx context.Context, conn *pgx.Conn, b *snapshot.Builder) (Position, error) {
+// Load reads the whole catalog, as it is at one moment, into b. progress is
+// called for every row that arrives.
+func Load(ctx context.Context, conn *pgx.Conn, v *Values, b *snapshot.Builder, progress func()) (Position, error) {
 	var at Position
 	if _, err := conn.Exec(ctx, beginLoad); err != nil {
 		return at, fmt.Errorf("begin the load: %w", err)
 	}
-	at, err := load(ctx, conn, b)
+	at, err := load(ctx, conn, v, b, progress)
 	if err != nil {
 		return at, fmt.Errorf("load the catalog: %w", err)
 	}
@@ -43,7 +44,7 @@ func Load(ctx context.Context, conn *pgx.Conn, b *snapshot.Builder) (Position, e
 	return at, nil
 }
 
-func load(ctx context.Context, conn *pgx.Conn, b *snapshot.Builder) (at Position, err error) {
+func load(ctx context.Context, conn *pgx.Conn, v *Values, b *snapshot.Builder, progress func()) (at Position, err error) {
 	var floor, index int64
 	if err := conn.QueryRow(ctx, selectPosition).Scan(&floor, &index, &at.Tx); err != nil {
 		return at, fmt.Errorf("position: %w", err)
@@ -51,14 +52,14 @@ func load(ctx context.Context, conn *pgx.Conn, b *snapshot.Builder) (at Position
 	at.Index = catalog.Index(index)
 	b.RaiseFloor(catalog.Index(floor))
 	steps := []func() error{
-		func() error { return each(ctx, conn, selectNodes, func(r *nodeRow) { b.PutNode(r.node()) }) },
+		func() error { return each(ctx, conn, selectNodes, progress, func(r *nodeRow) { b.PutNode(r.node(v)) }) },
 		func() error {
-			return each(ctx, conn, selectServices, func(r *serviceRow) { b.PutService(r.service()) })
+			return each(ctx, conn, selectServices, progress, func(r *serviceRow) { b.PutService(r.service(v)) })
 		},
-		func() error { return each(ctx, conn, selectChecks, func(r *checkRow) { b.PutCheck(r.check()) }) },
-		func() error { return each(ctx, conn, selectQueries, func(r *queryRow) { b.PutQuery(r.query()) }) },
+		func() error { return each(ctx, conn, selectChecks, progress, func(r *checkRow) { b.PutCheck(r.check()) }) },
+		func() error { return each(ctx, conn, selectQueries, progress, func(r *queryRow) { b.PutQuery(r.query()) }) },
 		func() error {
-			return each(ctx, conn, selectTombstones, func(r *tombstoneRow) {
+			return each(ctx, conn, selectTombstones, progress, func(r *tombstoneRow) {
 				if t, ok := r.thing(); ok {
 					b.PutTombstone(t, catalog.Index(r.Index))
 				}
@@ -75,13 +76,14 @@ func load(ctx context.Context, conn *pgx.Conn, b *snapshot.Builder) (at Position
 
 // each calls do for every row. The row is a new one each time, so that do may
 // keep its parts.
-func each[R any](ctx context.Context, conn *pgx.Conn, sql string, do func(*R)) error {
+func each[R any](ctx context.Context, conn *pgx.Conn, sql string, progress func(), do func(*R)) error {
 	rows, err := conn.Query(ctx, sql)
 	if err != nil {
 		return err
 	}
 	defer rows.Close()
 	for rows.Next() {
+		progress()
 		r, err := pgx.RowToAddrOfStructByPos[R](rows)
 		if err != nil {
 			return fmt.Errorf("read %T: %w", r, err)

@@ -1,6 +1,7 @@
 package db
 
 import (
+	"encoding/json"
 	"slices"
 
 	"signpost/resolver/catalog"
@@ -11,17 +12,17 @@ type nodeRow struct {
 	Name            string            `db:"name" json:"name"`
 	ID              string            `db:"id" json:"id"`
 	Address         string            `db:"address" json:"address"`
-	TaggedAddresses map[string]string `db:"tagged_addresses" json:"tagged_addresses"`
-	Meta            map[string]string `db:"meta" json:"meta"`
+	TaggedAddresses json.RawMessage   `db:"tagged_addresses" json:"tagged_addresses"`
+	Meta            json.RawMessage   `db:"meta" json:"meta"`
 	Locality        *catalog.Locality `db:"locality" json:"locality"`
 	CreateIndex     int64             `db:"create_index" json:"create_index"`
 	ModifyIndex     int64             `db:"modify_index" json:"modify_index"`
 }
 
-func (r *nodeRow) node() *catalog.Node {
+func (r *nodeRow) node(v *Values) *catalog.Node {
 	return &catalog.Node{
 		Name: r.Name, ID: r.ID, Address: r.Address,
-		TaggedAddresses: r.TaggedAddresses, Meta: r.Meta, Locality: r.Locality,
+		TaggedAddresses: v.pairs(r.TaggedAddresses), Meta: v.pairs(r.Meta), Locality: r.Locality,
 		CreateIndex: catalog.Index(r.CreateIndex), ModifyIndex: catalog.Index(r.ModifyIndex),
 	}
 }

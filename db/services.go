@@ -1,20 +1,24 @@
 package db
 
-import "signpost/resolver/catalog"
+import (
+	"encoding/json"
+
+	"signpost/resolver/catalog"
+)
 
 // serviceRow is a row of signpost.services.
 type serviceRow struct {
-	Node        string            `db:"node" json:"node"`
-	ID          string            `db:"id" json:"id"`
-	Name        string            `db:"name" json:"name"`
-	Kind        string            `db:"kind" json:"kind"`
-	Address     string            `db:"address" json:"address"`
-	Port        int               `db:"port" json:"port"`
-	Tags        []string          `db:"tags" json:"tags"`
-	Meta        map[string]string `db:"meta" json:"meta"`
-	Details     serviceDetails    `db:"details" json:"details"`
-	CreateIndex int64             `db:"create_index" json:"create_index"`
-	ModifyIndex int64             `db:"modify_index" json:"modify_index"`
+	Node        string          `db:"node" json:"node"`
+	ID          string          `db:"id" json:"id"`
+	Name        string          `db:"name" json:"name"`
+	Kind        string          `db:"kind" json:"kind"`
+	Address     string          `db:"address" json:"address"`
+	Port        int             `db:"port" json:"port"`
+	Tags        json.RawMessage `db:"tags" json:"tags"`
+	Meta        json.RawMessage `db:"meta" json:"meta"`
+	Details     serviceDetails  `db:"details" json:"details"`
+	CreateIndex int64           `db:"create_index" json:"create_index"`
+	ModifyIndex int64           `db:"modify_index" json:"modify_index"`
 }
 
 // serviceDetails is the part of a service that nothing in SQL looks at but
@@ -29,10 +33,10 @@ type serviceDetails struct {
 	Locality          *catalog.Locality                 `json:",omitempty"`
 }
 
-func (r *serviceRow) service() *catalog.Service {
+func (r *serviceRow) service(v *Values) *catalog.Service {
 	s := &catalog.Service{
 		Node: r.Node, ID: r.ID, Name: r.Name, Kind: catalog.ServiceKind(r.Kind), Address: r.Address, Port: r.Port,
-		Tags: r.Tags, Meta: r.Meta, TaggedAddresses: r.Details.TaggedAddresses, SocketPath: r.Details.SocketPath,
+		Tags: v.list(r.Tags), Meta: v.pairs(r.Meta), TaggedAddresses: r.Details.TaggedAddresses, SocketPath: r.Details.SocketPath,
 		EnableTagOverride: r.Details.EnableTagOverride, Proxy: r.Details.Proxy, Locality: r.Details.Locality, Weights: catalog.DefaultWeights,
 		CreateIndex: catalog.Index(r.CreateIndex), ModifyIndex: catalog.Index(r.ModifyIndex),
 	}

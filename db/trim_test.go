@@ -31,10 +31,10 @@ func TestALargeTransactionIsTrimmedInParts(t *testing.T) {
 	ctx := context.Background()
 	conn := connect(t, testdb.New(t, testdb.Migrated(db.Migrate, migrations.Files)))
 	execAll(t, conn, `INSERT INTO signpost.nodes (name) VALUES ('first')`)
-	before, err := db.Load(ctx, conn, snapshot.NewBuilder(snapshot.Empty()))
+	before, err := db.Load(ctx, conn, db.NewValues(), snapshot.NewBuilder(snapshot.Empty()), func() {})
 	require.NoError(t, err)
 	execAll(t, conn, `INSERT INTO signpost.nodes (name) SELECT 'n' || i FROM generate_series(1, 1000) i`)
-	bulk, err := db.Load(ctx, conn, snapshot.NewBuilder(snapshot.Empty()))
+	bulk, err := db.Load(ctx, conn, db.NewValues(), snapshot.NewBuilder(snapshot.Empty()), func() {})
 	require.NoError(t, err)
 	execAll(t, conn, `INSERT INTO signpost.nodes (name) VALUES ('last')`)
 
@@ -44,15 +44,15 @@ func TestALargeTransactionIsTrimmedInParts(t *testing.T) {
 		require.NoError(t, conn.QueryRow(ctx, `SELECT signpost.trim_changes('0'::interval, 300)`).Scan(&gone))
 		require.Equal(t, min(left, 300), gone)
 		left -= gone
-		_, err = db.Follow(ctx, conn, before, snapshot.NewBuilder(snapshot.Empty()), func() {})
+		_, err = db.Follow(ctx, conn, db.NewValues(), before, snapshot.NewBuilder(snapshot.Empty()), func() {})
 		require.ErrorIs(t, err, db.ErrTrimmed)
 		if left > 0 {
-			at, err := db.Follow(ctx, conn, bulk, snapshot.NewBuilder(snapshot.Empty()), func() {})
+			at, err := db.Follow(ctx, conn, db.NewValues(), bulk, snapshot.NewBuilder(snapshot.Empty()), func() {})
 			require.NoError(t, err)
 			require.Greater(t, at.Index, bulk.Index)
 		}
 	}
-	_, err = db.Follow(ctx, conn, bulk, snapshot.NewBuilder(snapshot.Empty()), func() {})
+	_, err = db.Follow(ctx, conn, db.NewValues(), bulk, snapshot.NewBuilder(snapshot.Empty()), func() {})
 	require.ErrorIs(t, err, db.ErrTrimmed)
 }
 

@@ -118,9 +118,9 @@ func (s *Seen) index(snap *snapshot.Snapshot) catalog.Index {
 }
 
 const (
-	consistentWait = 2 * time.Second // then a consistent read is refused
-	missingWait    = 2 * time.Second // then "not found" is said from memory
-	visibleWait    = 2 * time.Second // then a write is answered though it is not applied here yet
+	consistentWait = 2 * time.Second        // then a consistent read is refused
+	missingWait    = 500 * time.Millisecond // then it is looked whether Postgres is still there
+	visibleWait    = 2 * time.Second        // then a write is answered though it is not applied here yet
 )
 
 // Ask runs a read.
@@ -139,7 +139,7 @@ func Ask[P, A any](ctx context.Context, g *Gateway, op *Read[P, A], req *Request
 	look := func() (*Reply[A], *Seen, error) { return lookNow(g, op, p) }
 	reply, seen, err := look()
 	if seen.missing && req.Consistency == Default && g.state.Contact().Known {
-		if g.barrier(ctx, missingWait) == nil {
+		if g.barrierWhileKnown(ctx) == nil {
 			reply, _, err = look()
 		}
 	}
@@ -170,6 +170,19 @@ func lookNow[P, A any](g *Gateway, op *Read[P, A], p P) (*Reply[A], *Seen, error
 		return nil, seen, err
 	}
 	return &Reply[A]{Value: value, Index: seen.index(s), Contact: g.state.Contact(), Encoded: new(atomic.Pointer[[]byte])}, seen, nil
+}
+
+// barrierWhileKnown is the barrier of a read that found nothing: it gives up
+// early when Postgres turns out to be away.
+func (g *Gateway) barrierWhileKnown(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, consistentWait)
+	defer cancel()
+	for {
+		err := g.barrier(ctx, missingWait)
+		if err == nil || ctx.Err() != nil || !g.state.Contact().Known {
+			return err
+		}
+	}
 }
 
 func (g *Gateway) barrier(ctx context.Context, limit time.Duration) error {

@@ -62,8 +62,9 @@ func await[A any](ctx context.Context, g *Gateway, req *Request, look func() (*R
 	defer timer.Stop()
 	for {
 		latest, next := w.current()
-		if latest.err != nil {
-			return nil, latest.err
+		if latest.err != nil { // it may be of before this reader came
+			reply, _, err := look()
+			return reply, err
 		}
 		if latest.reply != nil && latest.index > req.MinIndex {
 			return latest.reply.(*Reply[A]), nil

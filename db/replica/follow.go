@@ -27,6 +27,7 @@ func (r *Replica) Run(ctx context.Context) error {
 type follower struct {
 	*Replica
 	conn    *pgx.Conn
+	values  *db.Values
 	at      db.Position
 	whole   bool // at and the snapshot hold a whole load
 	lost    bool // history was lost, and the index must be raised
@@ -40,12 +41,13 @@ func (r *Replica) follow(ctx context.Context, listening <-chan struct{}) error {
 	case <-ctx.Done():
 		return nil
 	}
-	f := &follower{Replica: r}
+	f := &follower{Replica: r, values: db.NewValues()}
 	defer f.disconnect()
 	var backoff time.Duration
 	for ctx.Err() == nil {
-		f.pending = append(f.pending, r.takeRound())
+		f.pending = append(r.waitedFor(f.pending), r.takeRound())
 		if err := f.round(ctx); err != nil {
+			f.failures.Add(1)
 			f.report(ctx, err)
 			backoff = min(max(2*backoff, 20*time.Millisecond), time.Second)
 			f.rest(ctx, backoff/2+rand.N(backoff/2))
@@ -121,8 +123,7 @@ func (f *follower) round(parent context.Context) error {
 	if f.whole {
 		err = f.catchUp(ctx, progress)
 	} else {
-		deadline.Reset(loadWait)
-		err = f.load(ctx)
+		err = f.load(ctx, progress)
 	}
 	if err != nil {
 		if cause := context.Cause(ctx); cause != nil && parent.Err() == nil {
@@ -130,7 +131,8 @@ func (f *follower) round(parent context.Context) error {
 		}
 		return err
 	}
-	f.asked.Store(asked.UnixNano())
+	f.asked.Store(&asked)
+	f.failures.Store(0)
 	if f.failing {
 		f.failing = false
 		f.log.Info("the database is followed again", "index", f.at.Index)
@@ -138,13 +140,11 @@ func (f *follower) round(parent context.Context) error {
 	return nil
 }
 
-const loadWait = 2 * time.Minute
-
 var errNoAnswer = errors.New("no answer in time")
 
 func (f *follower) catchUp(ctx context.Context, progress func()) error {
 	b := snapshot.NewBuilder(f.Snapshot())
-	at, err := db.Follow(ctx, f.conn, f.at, b, progress)
+	at, err := db.Follow(ctx, f.conn, f.values, f.at, b, progress)
 	if err != nil {
 		if errors.Is(err, db.ErrHistoryLost) {
 			f.lost = true
@@ -169,7 +169,7 @@ func (f *follower) catchUp(ctx context.Context, progress func()) error {
 
 // load reads everything. After history was lost, the index is first raised
 // over all that anybody here has seen.
-func (f *follower) load(ctx context.Context) error {
+func (f *follower) load(ctx context.Context, progress func()) error {
 	if f.lost {
 		if err := db.RaiseIndex(ctx, f.conn, f.seen()); err != nil {
 			return err
@@ -178,7 +178,7 @@ func (f *follower) load(ctx context.Context) error {
 		f.lost = false
 	}
 	b := snapshot.NewBuilder(snapshot.Empty())
-	at, err := db.Load(ctx, f.conn, b)
+	at, err := db.Load(ctx, f.conn, f.values, b, progress)
 	if err != nil {
 		return err
 	}

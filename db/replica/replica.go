@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -14,10 +15,11 @@ import (
 )
 
 const (
-	tick        = time.Second            // a round is made at least so often
-	pollEvery   = 100 * time.Millisecond // while notifications do not arrive
-	roundWait   = 2 * time.Second        // without a row, then Postgres counts as away
-	knownWithin = 3 * time.Second        // since the last answer was asked for
+	tick         = time.Second            // a round is made at least so often
+	pollEvery    = 100 * time.Millisecond // while notifications do not arrive
+	roundWait    = 2 * time.Second        // without a row, then Postgres counts as away
+	knownWithin  = 3 * time.Second        // since the last answer was asked for
+	failuresAway = 2                      // rounds that failed: one may be a connection that broke
 )
 
 // Replica is the catalog in memory. All methods may be called from any
@@ -27,8 +29,9 @@ type Replica struct {
 	log      *slog.Logger
 	snapshot atomic.Pointer[snapshot.Snapshot]
 	loaded   atomic.Bool
-	asked    atomic.Int64 // when the last answered question was sent, Unix ns
-	hearing  atomic.Bool  // notifications arrive
+	asked    atomic.Pointer[time.Time] // when the last answered question was sent
+	failures atomic.Int64              // of rounds, one after the other
+	hearing  atomic.Bool               // notifications arrive
 	wake     chan struct{}
 	watchers watchers
 
@@ -40,7 +43,10 @@ type Replica struct {
 
 // round is one reading of the change log. Barriers wait for a round that was
 // sent after they came.
-type round struct{ done chan struct{} }
+type round struct {
+	done    chan struct{}
+	waiters int // guarded by Replica.mu
+}
 
 func newRound() *round { return &round{done: make(chan struct{})} }
 
@@ -64,11 +70,11 @@ func (r *Replica) Hearing() bool { return r.hearing.Load() }
 // Postgres counts as being there.
 func (r *Replica) Age() (age time.Duration, known bool) {
 	asked := r.asked.Load()
-	if asked == 0 {
+	if asked == nil {
 		return 0, false
 	}
-	age = time.Duration(time.Now().UnixNano() - asked)
-	return age, age < knownWithin
+	age = time.Since(*asked) // by the monotonic clock
+	return age, age < knownWithin && r.failures.Load() < failuresAway
 }
 
 // Hint says that an index was committed: reading now is worth while. It does
@@ -99,7 +105,13 @@ func (r *Replica) Subscribe(things []snapshot.Thing) (<-chan struct{}, func()) {
 func (r *Replica) Barrier(ctx context.Context) error {
 	r.mu.Lock()
 	mine := r.next
+	mine.waiters++
 	r.mu.Unlock()
+	defer func() {
+		r.mu.Lock()
+		mine.waiters--
+		r.mu.Unlock()
+	}()
 	r.poke()
 	select {
 	case <-mine.done:
@@ -149,6 +161,13 @@ func (r *Replica) takeRound() *round {
 	mine := r.next
 	r.next = newRound()
 	return mine
+}
+
+// waitedFor drops the rounds that failed and that nobody waits for any more.
+func (r *Replica) waitedFor(rounds []*round) []*round {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return slices.DeleteFunc(rounds, func(rd *round) bool { return rd.waiters == 0 })
 }
 
 func (r *Replica) seen() catalog.Index {

@@ -23,11 +23,11 @@ type Config struct {
 	// are refused with 503; after that it only decides what /ready says.
 	Ready func() []string
 	// FormMemory is how many bytes of instances in JSON are remembered.
-	// Default 64 MiB.
+	// Default 128 MiB.
 	FormMemory int
 }
 
-const defaultFormMemory = 64 << 20
+const defaultFormMemory = 128 << 20
 
 // door is what all calls share.
 type door struct {

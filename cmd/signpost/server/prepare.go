@@ -25,7 +25,10 @@ func (s state) Contact() gateway.Contact {
 	return gateway.Contact{Age: age}
 }
 
-const retryEvery = 200 * time.Millisecond
+const (
+	retryEvery = 200 * time.Millisecond
+	askWait    = 10 * time.Second // for questions about the schema; then the database counts as away
+)
 
 // prepareSchema migrates or checks the schema. While the database cannot be
 // reached it tries again; what only an operator can mend is an error.
@@ -37,6 +40,9 @@ func (s *Server) prepareSchema(ctx context.Context) error {
 		if err == nil {
 			s.schema.Store(true)
 			return nil
+		}
+		if ctx.Err() != nil {
+			return nil // told to stop
 		}
 		if !db.IsAway(err) {
 			return err
@@ -50,15 +56,19 @@ func (s *Server) prepareSchema(ctx context.Context) error {
 	return nil
 }
 
-func (s *Server) checkOnce(ctx context.Context, url string) error {
+func (s *Server) checkOnce(parent context.Context, url string) error {
+	ctx, cancel := context.WithTimeout(parent, askWait)
+	defer cancel()
 	if err := db.CheckServer(ctx, url); err != nil {
 		return err
 	}
 	if !s.options.NoMigrate {
-		if err := db.Migrate(ctx, url); err != nil {
+		if err := db.Migrate(parent, url); err != nil { // it takes as long as it takes
 			return err
 		}
 	}
+	ctx, cancel = context.WithTimeout(parent, askWait)
+	defer cancel()
 	return db.CheckSchema(ctx, url)
 }
 
