@@ -46,13 +46,17 @@ func newDevCommand() *cobra.Command {
 // one of its own, which ends with it.
 func dev(ctx context.Context, cfg config.Config, sample bool, log *slog.Logger, out io.Writer) (err error) {
 	if cfg.Postgres.URL == "" {
-		pg, err := startPrivate(ctx, cfg, log)
-		if err != nil && ctx.Err() != nil {
+		// A taken address is said before anything is made.
+		if err := server.CheckAddresses(cfg); err != nil {
+			return err
+		}
+		pg, failed := startPrivate(ctx, cfg, log)
+		if failed != nil && ctx.Err() != nil {
 			log.Info("stopped before it had started")
 			return nil
 		}
-		if err != nil {
-			return err
+		if failed != nil {
+			return failed
 		}
 		defer func() {
 			stop, cancel := context.WithTimeout(context.Background(), devStop)
