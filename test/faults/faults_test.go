@@ -15,7 +15,7 @@ import (
 // selected are the faults that have found something, or are most like those
 // that operators meet; the rest is for `make faults`.
 var selected = []string{
-	"all backends terminated", "commits cut off", "postgres killed", "truncate", "older dump restored",
+	"commits cut off", "postgres killed", "truncate", "older dump restored",
 	"log trimmed past a sleeper", "gateways born together",
 }
 
