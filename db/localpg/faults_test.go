@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
 
 	"signpost/db/localpg"
@@ -99,12 +100,23 @@ func TestAServerStartedByHandIsRespected(t *testing.T) {
 	process, err := child.Start(byHand)
 	require.NoError(t, err)
 	t.Cleanup(func() { process.Stop(context.Background(), child.Interrupt, 10*time.Second) })
-	eventually(t, func() bool { return !missing(filepath.Join(cfg.SocketDir, ".s.PGSQL.5432")) }, "no socket")
+	eventually(t, func() bool { return accepts(url) }, "it does not accept connections")
 
 	_, err = localpg.Start(t.Context(), cfg)
 	require.EqualError(t, err, "data directory "+cfg.DataDir+" is in use by another Postgres (process "+strconv.Itoa(process.PID())+")")
 	eventually(t, func() bool { return !gone(process.PID()) }, "it was ended")
 	require.Equal(t, "1", ask(t, url, `SELECT 1::text`))
+}
+
+// accepts tells whether a server lets in: its socket is there some time before.
+func accepts(url string) bool {
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	defer cancel()
+	conn, err := pgx.Connect(ctx, url)
+	if err != nil {
+		return false
+	}
+	return conn.Close(ctx) == nil
 }
 
 func TestDirectoriesThatAreRefused(t *testing.T) {
