@@ -56,8 +56,12 @@ func load(ctx context.Context, conn *pgx.Conn, v *Values, b *snapshot.Builder, p
 		func() error {
 			return each(ctx, conn, selectServices, progress, func(r *serviceRow) { b.PutService(r.service(v)) })
 		},
-		func() error { return each(ctx, conn, selectChecks, progress, func(r *checkRow) { b.PutCheck(r.check()) }) },
-		func() error { return each(ctx, conn, selectQueries, progress, func(r *queryRow) { b.PutQuery(r.query()) }) },
+		func() error {
+			return each(ctx, conn, selectChecks, progress, func(r *checkRow) { b.PutCheck(r.check()) })
+		},
+		func() error {
+			return each(ctx, conn, selectQueries, progress, func(r *queryRow) { b.PutQuery(r.query()) })
+		},
 		func() error {
 			return each(ctx, conn, selectTombstones, progress, func(r *tombstoneRow) {
 				if t, ok := r.thing(); ok {
