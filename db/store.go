@@ -28,13 +28,10 @@ func (c Config) Direct() string {
 }
 
 const (
-	maxGroup    = 512                    // writes in one transaction
-	queueWait   = 2 * time.Second        // then a write that was not begun is refused
-	groupWait   = 5 * time.Second        // then a write that was begun has an unknown outcome
-	manyWriters = 8                      // in one group, from which on the next one is gathered
-	gatherGap   = 300 * time.Microsecond // without a writer, and the gathering is over
-	gatherWait  = 2 * time.Millisecond   // at most
-	idleAtMost  = 50 * time.Millisecond  // then a connection is looked at before it is used
+	maxGroup    = 512                   // writes in one transaction
+	queueWait   = 2 * time.Second       // then a write that was not begun is refused
+	groupWait   = 5 * time.Second       // then a write that was begun has an unknown outcome
+	idleAtMost  = 50 * time.Millisecond // then a connection is looked at before it is used
 	trimEvery   = 15 * time.Second
 	trimBatch   = 20000
 	keepChanges = "5 minutes"
@@ -56,11 +53,10 @@ type Store struct {
 	notify func(catalog.Index)
 	stats  Stats
 
-	conn      *pgx.Conn     // nil while there is none
-	used      time.Time     // when it was used last
-	newest    catalog.Index // that this store has seen committed
-	lastGroup int           // how many writes it had
-	trimAt    time.Time
+	conn   *pgx.Conn     // nil while there is none
+	used   time.Time     // when it was used last
+	newest catalog.Index // that this store has seen committed
+	trimAt time.Time
 }
 
 // Stats are counters of a Store's work, safe to read at any time.
@@ -149,13 +145,12 @@ func (s *Store) Run(ctx context.Context) error {
 				return nil
 			}
 		}
-		waitingOn = s.gather(s.drain(waitingOn))
+		waitingOn = s.drain(waitingOn)
 		var now []*pending
 		now, waitingOn = choose(waitingOn)
 		if len(now) > 0 {
 			s.commit(ctx, now)
 		}
-		s.lastGroup = len(now)
 		s.trim(ctx)
 	}
 }
@@ -167,28 +162,6 @@ func (s *Store) drain(list []*pending) []*pending {
 		case p := <-s.queue:
 			list = append(list, p)
 		default:
-			return list
-		}
-	}
-	return list
-}
-
-// gather waits, while writers keep coming, for more of them, if they were
-// many of late: one large transaction costs much less than several small
-// ones. A lone writer never waits.
-func (s *Store) gather(list []*pending) []*pending {
-	if max(s.lastGroup, len(list)) < manyWriters {
-		return list
-	}
-	end := time.Now().Add(gatherWait)
-	timer := time.NewTimer(gatherGap)
-	defer timer.Stop()
-	for len(list) < maxGroup {
-		select {
-		case p := <-s.queue:
-			list = append(list, p)
-			timer.Reset(min(gatherGap, time.Until(end)))
-		case <-timer.C:
 			return list
 		}
 	}
