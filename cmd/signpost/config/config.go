@@ -5,6 +5,8 @@ import (
 	"net/netip"
 	"strings"
 	"time"
+
+	"signpost/ratelimit"
 )
 
 // Config is the whole configuration of one gateway. Each field is described in
@@ -70,16 +72,7 @@ type Tokens struct {
 }
 
 // Limits bound what clients may ask.
-type Limits struct{ RateLimit RateLimit }
-
-// RateLimit is the budget of read and write operations (reference, rate
-// limits, section 1). Rates are operations per second, negative = unlimited.
-type RateLimit struct {
-	Mode      string // "disabled", "permissive" or "enforcing"
-	ReadRate  float64
-	WriteRate float64
-	Scope     string // "server" or "cluster"
-}
+type Limits struct{ RateLimit ratelimit.Policy }
 
 // DNS are the settings of the DNS door (reference, DNS, sections 4, 7, 8, 9).
 type DNS struct {
@@ -128,7 +121,7 @@ func Default() Config {
 		Addresses:     Addresses{HTTP: "127.0.0.1:8500", DNS: "127.0.0.1:8600"},
 		Postgres:      Postgres{MaxStale: 72 * time.Hour},
 		ACL:           ACL{DefaultPolicy: "allow"},
-		Limits:        Limits{RateLimit: RateLimit{Mode: "disabled", ReadRate: -1, WriteRate: -1, Scope: "server"}},
+		Limits:        Limits{RateLimit: ratelimit.Default()},
 		CompatHeaders: true,
 		DNS: DNS{
 			UDPAnswerLimit:   3,

@@ -12,6 +12,8 @@ import (
 	"time"
 	"unicode"
 	"unicode/utf8"
+
+	"signpost/ratelimit"
 )
 
 const (
@@ -142,7 +144,7 @@ func (c *Config) validateChoices(found *faults) {
 		}
 	}
 	check("acl.default_policy", c.ACL.DefaultPolicy, "allow", "deny")
-	check("limits.rate_limit.mode", c.Limits.RateLimit.Mode, "disabled", "permissive", "enforcing")
-	check("limits.rate_limit.scope", c.Limits.RateLimit.Scope, "server", "cluster")
+	check("limits.rate_limit.mode", c.Limits.RateLimit.Mode, ratelimit.Disabled, ratelimit.Permissive, ratelimit.Enforcing)
+	check("limits.rate_limit.scope", c.Limits.RateLimit.Scope, ratelimit.Server, ratelimit.Cluster)
 	check("dns_config.recursor_strategy", c.DNS.RecursorStrategy, "sequential", "random")
 }
