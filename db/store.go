@@ -28,10 +28,10 @@ func (c Config) Direct() string {
 }
 
 const (
-	maxGroup    = 512                   // writes in one transaction
-	queueWait   = 2 * time.Second       // then a write that was not begun is refused
-	groupWait   = 5 * time.Second       // then a write that was begun has an unknown outcome
-	idleAtMost  = 50 * time.Millisecond // then a connection is looked at before it is used
+	maxGroup    = 512                  // writes in one transaction
+	queueWait   = 2 * time.Second      // then a write that was not begun is refused
+	groupWait   = 5 * time.Second      // then a write that was begun has an unknown outcome
+	idleAtMost  = 5 * time.Millisecond // then a connection is looked at before it is used
 	trimEvery   = 15 * time.Second
 	trimBatch   = 20000
 	keepChanges = "5 minutes"
