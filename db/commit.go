@@ -61,6 +61,7 @@ func (s *Store) attempt(ctx context.Context, g *group) (catalog.Index, queryResu
 			return 0, queryResults{}, err
 		}
 		at, found, err := g.run(ctx, s.conn, tx, &sent)
+		s.used = time.Now()
 		if err == nil {
 			return at, found, nil
 		}
