@@ -177,19 +177,15 @@ func (r *queryResults) outcome(w catalog.Write, at catalog.Index) (catalog.Outco
 	switch w := w.(type) {
 	case catalog.UpdateQuery:
 		if !r.existing[w.Query.ID] {
-			return out, missingQuery(w.Query.ID)
+			return out, catalog.NoSuchQuery(w.Query.ID)
 		}
 		out.Held = r.updated[w.Query.ID]
 	case catalog.DeleteQuery:
 		if !r.deleted[w.ID] {
-			return out, missingQuery(w.ID)
+			return out, catalog.NoSuchQuery(w.ID)
 		}
 	}
 	return out, nil
-}
-
-func missingQuery(id string) error {
-	return catalog.Errorf(catalog.NotFound, "Cannot modify non-existent prepared query: '%s'", id)
 }
 
 const (

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/url"
 	"strings"
 
 	"github.com/golang-migrate/migrate/v4"
@@ -180,13 +179,4 @@ func oneLine(err error) error {
 		line = line[:i]
 	}
 	return errors.New(line)
-}
-
-// Redacted gives a URL that may be logged.
-func Redacted(raw string) string {
-	u, err := url.Parse(raw)
-	if err != nil {
-		return "(unreadable URL)"
-	}
-	return u.Redacted()
 }

@@ -35,7 +35,7 @@ var (
 		Prepare:   prepareUpdate,
 		Check: func(s *snapshot.Snapshot, p *UpdateParams) error {
 			if s.Query(p.ID) == nil {
-				return noSuchQuery(p.ID)
+				return catalog.NoSuchQuery(p.ID)
 			}
 			return checkQueryName(s, &p.Query)
 		},
@@ -49,7 +49,7 @@ var (
 		},
 		Check: func(s *snapshot.Snapshot, id *string) error {
 			if s.Query(*id) == nil {
-				return noSuchQuery(*id)
+				return catalog.NoSuchQuery(*id)
 			}
 			return nil
 		},
@@ -101,10 +101,6 @@ func checkQueryID(id string) error {
 		return catalog.Errorf(catalog.Invalid, "Prepared Query lookup failed: %q is not a UUID", id)
 	}
 	return nil
-}
-
-func noSuchQuery(id string) error {
-	return catalog.Errorf(catalog.NotFound, "Cannot modify non-existent prepared query: '%s'", id)
 }
 
 // checkQueryName refuses names that belong to another query, or look like

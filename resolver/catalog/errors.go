@@ -87,3 +87,9 @@ func CodeOf(err error) Code {
 // ErrQueryNotFound has the text that clients match on
 // (reference, prepared queries, section 2).
 var ErrQueryNotFound = &Error{Code: NotFound, Message: "Query not found"}
+
+// NoSuchQuery is the error of an update or a removal of a prepared query that
+// does not exist (reference, prepared queries, section 2).
+func NoSuchQuery(id string) error {
+	return Errorf(NotFound, "Cannot modify non-existent prepared query: '%s'", id)
+}
